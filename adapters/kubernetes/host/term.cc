@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/client/error.h"
 
 namespace muster::kubernetes {
@@ -33,71 +34,57 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
       wall_offset_(wall_offset),
       log_(std::move(log)),
       self_(std::make_shared<Term*>(this)) {
-  Add<api::Node>(
-      {"/api/v1/nodes"}, false,
-      [this](const api::Node& node) { controller_->Observe(node); },
-      [this](const ObjectName& name) { controller_->NodeGone(name.name); });
-  Add<api::PodGroup>(
-      {"/apis/scheduling.k8s.io/v1beta1/podgroups",
-       "/apis/scheduling.k8s.io/v1alpha3/podgroups",
-       "/apis/scheduling.k8s.io/v1alpha2/podgroups"},
-      true, [this](const api::PodGroup& group) { controller_->Observe(group); },
-      [this](const ObjectName& name) {
-        controller_->GroupGone(
-            {GroupKind::kPodGroup, name.namespace_name, name.name});
-      });
-  Add<api::MusterPodGroup>(
-      {"/apis/muster.dev/v1alpha1/podgroups"}, true,
-      [this](const api::MusterPodGroup& group) { controller_->Observe(group); },
-      [this](const ObjectName& name) {
-        controller_->GroupGone(
-            {GroupKind::kMusterGroup, name.namespace_name, name.name});
-      });
-  Add<api::Queue>(
-      {"/apis/muster.dev/v1alpha1/queues"}, true,
-      [this](const api::Queue& object) { controller_->Observe(object); },
-      [this](const ObjectName& name) { controller_->QueueGone(name.name); });
-  Add<api::Owner>(
-      {"/apis/batch/v1/jobs"}, false,
-      [this](const api::Owner& job) { controller_->Observe(job); },
-      [this](const ObjectName& name) {
-        controller_->JobGone(name.namespace_name, name.uid);
-      });
-  Add<api::Namespace>(
-      {"/api/v1/namespaces"}, false,
-      [this](const api::Namespace& ns) { controller_->Observe(ns); },
-      [this](const ObjectName& name) {
-        controller_->NamespaceGone(name.name);
-      });
+  const auto group_gone = [this](GroupKind kind) {
+    return [this, kind](const ObjectName& name) {
+      controller_->GroupGone({kind, name.namespace_name, name.name});
+    };
+  };
+  Add<api::Node>({api::kNodes}, false, [this](const ObjectName& name) {
+    controller_->NodeGone(name.name);
+  });
+  Add<api::PodGroup>({api::PodGroupsOf("v1beta1"), api::PodGroupsOf("v1alpha3"),
+                      api::PodGroupsOf("v1alpha2")},
+                     true, group_gone(GroupKind::kPodGroup));
+  Add<api::MusterPodGroup>({api::kMusterPodGroups}, true,
+                           group_gone(GroupKind::kMusterGroup));
+  Add<api::Queue>({api::kQueues}, true, [this](const ObjectName& name) {
+    controller_->QueueGone(name.name);
+  });
+  Add<api::Owner>({api::kJobs}, false, [this](const ObjectName& name) {
+    controller_->JobGone(name.namespace_name, name.uid);
+  });
+  Add<api::Namespace>({api::kNamespaces}, false,
+                      [this](const ObjectName& name) {
+                        controller_->NamespaceGone(name.name);
+                      });
   Add<api::PodDisruptionBudget>(
-      {"/apis/policy/v1/poddisruptionbudgets"}, false,
-      [this](const api::PodDisruptionBudget& budget) {
-        controller_->Observe(budget);
-      },
-      [this](const ObjectName& name) {
+      {api::kPodDisruptionBudgets}, false, [this](const ObjectName& name) {
         controller_->BudgetGone(name.namespace_name, name.name);
       });
-  Add<api::Pod>(
-      {"/api/v1/pods"}, false,
-      [this](const api::Pod& pod) { controller_->Observe(pod); },
-      [this](const ObjectName& name) { controller_->PodGone(name.uid); });
+  Add<api::Pod>({api::kPods}, false, [this](const ObjectName& name) {
+    controller_->PodGone(name.uid);
+  });
 }
 
 Term::~Term() { *self_ = nullptr; }
 
 template <typename T>
-void Term::Add(std::vector<std::string> paths, bool optional,
-               const std::function<void(const T&)>& is,
+void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
                const std::function<void(const ObjectName&)>& gone) {
   Watch& watch = watches_.emplace_back();
-  const std::string path = paths.front();
+  for (const api::ResourceType& version : versions) {
+    watch.paths.push_back(*api::CollectionPath(version, ""));
+  }
   watch.sink = std::make_unique<ObjectSink<T>>(typename ObjectSink<T>::Handlers{
-      .is = is, .gone = gone, .bad = [this, path](const api::BadObject& bad) {
-        Say(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
-                         bad.name, ") is left out: ", bad.why.ToString()));
-      }});
-  std::ranges::rotate(paths, paths.begin() + 1);
-  watch.paths = std::move(paths);
+      .is = [this](const T& object) { controller_->Observe(object); },
+      .gone = gone,
+      .bad =
+          [this, path = watch.paths[0]](const api::BadObject& bad) {
+            Say(absl::StrCat("an object of ", path, " (", bad.namespace_name,
+                             "/", bad.name,
+                             ") is left out: ", bad.why.ToString()));
+          }});
+  std::ranges::rotate(watch.paths, watch.paths.begin() + 1);
   watch.optional = optional;
   Begin(&watch);
 }
@@ -175,28 +162,32 @@ Millis Term::Advance(Millis now) {
 
 void Term::Send(const ApiRequest& request, Millis now) {
   auto write = ToWrite(request, writer_, now + wall_offset_);
-  const auto on_outcome = [self = self_,
-                           request](const client::Outcome& outcome) {
-    if (*self != nullptr) (*self)->Answer(request, outcome);
+  const auto* read = std::get_if<ReadRequest>(&request.body);
+  auto on_outcome = [self = self_, id = request.id,
+                     read_uid = read == nullptr ? "" : read->pod.uid](
+                        const client::Outcome& outcome) {
+    if (*self != nullptr) (*self)->Answer(id, read_uid, outcome);
   };
   absl::Status status = write.status();
-  if (status.ok()) status = queue_->Submit(*std::move(write), on_outcome);
+  if (status.ok())
+    status = queue_->Submit(*std::move(write), std::move(on_outcome));
   if (!status.ok()) {
     controller_->Answer(
         {request.id, ApiOutcome::kRefused, std::string(status.message())});
   }
 }
 
-void Term::Answer(const ApiRequest& request, const client::Outcome& outcome) {
-  ApiAnswer answer = ToAnswer(request.id, outcome);
-  if (const auto* read = std::get_if<ReadRequest>(&request.body)) {
+void Term::Answer(uint64_t id, const std::string& read_uid,
+                  const client::Outcome& outcome) {
+  ApiAnswer answer = ToAnswer(id, outcome);
+  if (!read_uid.empty()) {
     const bool gone = outcome.kind == client::OutcomeKind::kRefused &&
                       outcome.http_status == 404;
     const auto pod = outcome.kind == client::OutcomeKind::kDone
                          ? reader_.Read<api::Pod>(outcome.body)
                          : absl::UnavailableError("not read");
-    if (gone || (pod.ok() && pod->meta.uid != read->pod.uid)) {
-      controller_->PodGone(read->pod.uid);
+    if (gone || (pod.ok() && pod->meta.uid != read_uid)) {
+      controller_->PodGone(read_uid);
     } else if (pod.ok()) {
       controller_->Observe(*pod);
     } else if (answer.outcome == ApiOutcome::kDone) {

@@ -1,12 +1,15 @@
 // Term: one time of leading. It lists, decides and writes.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/api/readers.h"
 #include "adapters/kubernetes/client/clock.h"
 #include "adapters/kubernetes/client/reflector.h"
@@ -60,15 +63,18 @@ class Term {
   Term(client::Transport* transport, client::RequestQueue* queue,
        std::unique_ptr<Controller> controller, WriterOptions writer,
        client::Millis wall_offset, Log log);
+  // Watches the first of these versions that is served; `optional`: none has to
+  // be.
   template <typename T>
-  void Add(std::vector<std::string> paths, bool optional,
-           const std::function<void(const T&)>& is,
+  void Add(const std::vector<api::ResourceType>& versions, bool optional,
            const std::function<void(const ObjectName&)>& gone);
   void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
   void Say(std::string_view line) const;
   void Send(const ApiRequest& request, client::Millis now);
-  void Answer(const ApiRequest& request, const client::Outcome& outcome);
+  // `read_uid`: whom a ReadRequest was about; "": it was another request.
+  void Answer(uint64_t id, const std::string& read_uid,
+              const client::Outcome& outcome);
   Time ToTime(client::Millis now) const;
 
   client::Transport* transport_;
