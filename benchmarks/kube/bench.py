@@ -56,10 +56,7 @@ class Bench:
         self.turns = 0
         self.rack_of = {node["metadata"]["name"]: node["metadata"]["labels"][workloads.RACK]
                         for node in self.plane.get("/api/v1/nodes")["items"]}
-        for file in (contestants.DEPLOY / "crds.yaml", contestants.DEPLOY / "rbac.yaml"):
-            self.plane.kubectl("apply", "-f", file)
-        self.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-        self.kubeconfig = contestants.account_kubeconfig(self.plane)
+        self.kubeconfig = self.plane.install_muster()
         self.pids = {one["name"]: one["pid"] for one in self.plane.status()["components"]
                      if one["name"] in ("etcd", "kube-apiserver")}
 

@@ -7,10 +7,6 @@ import subprocess
 
 import workloads
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DEPLOY = ROOT / "adapters/kubernetes/deploy"
-NAMESPACE, ACCOUNT = "muster-system", "muster-kube"
-
 
 class Contestant:
     """Its process runs from start() to stop(), and writes into `log`."""
@@ -68,20 +64,6 @@ class KubeScheduler(Contestant):
         gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,NominatedNodeNameForExpectation=false"
         return self.launch([self.plane.program, "kube-scheduler", f"--config={self.config}",
                             f"--feature-gates={gates}", "--secure-port=0", *self.flags])
-
-
-def account_kubeconfig(plane):
-    """A kubeconfig of muster-kube's service account, which may do what deploy/rbac.yaml says."""
-    token = plane.kubectl("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration", "2h").strip()
-    path = os.path.join(plane.scratch.name, f"{ACCOUNT}.kubeconfig")
-    pathlib.Path(path).write_text(json.dumps({
-        "apiVersion": "v1", "kind": "Config", "current-context": "bench",
-        "clusters": [{"name": "bench", "cluster": {
-            "server": plane.server, "certificate-authority": plane.info["certificate_authority"]}}],
-        "users": [{"name": "bench", "user": {"token": token}}],
-        "contexts": [{"name": "bench", "context": {"cluster": "bench", "user": "bench"}}],
-    }), encoding="utf-8")
-    return path
 
 
 class Muster(Contestant):

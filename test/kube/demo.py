@@ -7,7 +7,6 @@ The manifests are those of adapters/kubernetes/examples. Everything takes the FA
 part of the time that it would take in earnest (default: 20). Nothing stays behind.
 """
 
-import pathlib
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import time
 
 import testbed
 
-ADAPTER = testbed.ROOT / "adapters/kubernetes"
+EXAMPLES = testbed.ROOT / "adapters/kubernetes/examples"
 PODS = "/api/v1/namespaces/default/pods"
 
 
@@ -65,7 +64,7 @@ class TimeLine(threading.Thread):
 
 
 def apply(plane, name, **values):
-    text = (ADAPTER / "examples" / name).read_text(encoding="utf-8")
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
     for key, value in values.items():
         text = text.replace(key, str(value))
     plane.kubectl("apply", "-f", "-", stdin=text)
@@ -107,12 +106,8 @@ def main():
     testbed.require()
     program, factor = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
     with testbed.Testbed("--nodes=2", "--gpus=2", "--cpu=3") as plane:
-        for file in ("crds.yaml", "rbac.yaml"):
-            plane.kubectl("apply", "-f", ADAPTER / "deploy" / file)
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=30s",
-                      "crd/queues.muster.dev", "crd/podgroups.muster.dev")
         muster = subprocess.Popen(
-            [program, "--kubeconfig", plane.info["kubeconfig"], "--no-leader-elect",
+            [program, "--kubeconfig", plane.install_muster(), "--no-leader-elect",
              "--topology", "nodes=kubernetes.io/hostname"], stderr=subprocess.DEVNULL)
         line = TimeLine(plane)
         line.say(f"Kubernetes {plane.status()['kubernetes']}; 100 s take {100 / factor:g} s")

@@ -5,12 +5,9 @@
 """
 
 import json
-import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -18,7 +15,6 @@ import unittest
 import testbed
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
-DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "adapters/kubernetes/deploy"
 DEFAULT = "/api/v1/namespaces/default"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
@@ -27,10 +23,10 @@ GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
 class MusterKube:
     """The program under test; it ends with `with`."""
 
-    def __init__(self, plane, *flags):
+    def __init__(self, kubeconfig, *flags):
         self.lines = []
         self.process = subprocess.Popen(
-            [PROGRAM, "--kubeconfig", f"{plane.dir}/muster-kube.kubeconfig", *flags],
+            [PROGRAM, "--kubeconfig", kubeconfig, *flags],
             stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
         self.reader.start()
@@ -75,28 +71,10 @@ class MusterKubeTest(unittest.TestCase):
     def setUp(self):
         self.plane = testbed.Testbed(*self.flags)
         self.addCleanup(self.plane.__exit__)
-        self.plane.kubectl("apply", "-f", DEPLOY / "crds.yaml", "-f", DEPLOY / "rbac.yaml")
-        # A watch that begins while the API server still sets an object's kind up may
-        # stay silent until its time-out.
-        self.plane.kubectl("wait", "--for=condition=Established", "--timeout=30s",
-                           "crd/queues.muster.dev", "crd/podgroups.muster.dev")
-        self.write_kubeconfig()
-
-    def write_kubeconfig(self):
-        """Of the service account, as a pod would have it: with a token."""
-        token = self.plane.kubectl("create", "token", "muster-kube", "-n", "muster-system").strip()
-        config = {
-            "apiVersion": "v1", "kind": "Config", "current-context": "test",
-            "clusters": [{"name": "test", "cluster": {
-                "server": self.plane.server,
-                "certificate-authority": self.plane.info["certificate_authority"]}}],
-            "users": [{"name": "test", "user": {"token": token}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-        }
-        pathlib.Path(self.plane.dir, "muster-kube.kubeconfig").write_text(json.dumps(config), encoding="utf-8")
+        self.kubeconfig = self.plane.install_muster()
 
     def run_muster(self, *flags):
-        muster = MusterKube(self.plane, *(flags or ("--no-leader-elect",)))
+        muster = MusterKube(self.kubeconfig, *(flags or ("--no-leader-elect",)))
         self.addCleanup(muster.__exit__)
         return muster.ready()
 
@@ -193,7 +171,7 @@ class MusterKubeTest(unittest.TestCase):
         self.assertEqual("one", events[0]["regarding"]["name"])
 
     def test_the_deployment_is_one_that_the_api_server_takes(self):
-        self.plane.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", DEPLOY / "deployment.yaml")
+        self.plane.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", testbed.DEPLOY / "deployment.yaml")
 
     def test_what_the_objects_may_not_say_is_refused(self):
         queues = "/apis/muster.dev/v1alpha1/queues?fieldValidation=Strict"
@@ -239,13 +217,13 @@ class MusterKubeTest(unittest.TestCase):
     def test_it_is_killed_while_a_gang_is_bound(self):
         for round_ in range(6):
             name = f"g{round_}"
-            muster = MusterKube(self.plane, "--no-leader-elect").ready()
+            muster = MusterKube(self.kubeconfig, "--no-leader-elect").ready()
             self.gang(name, 4)
             # Between none and all of the four are bound.
             end = time.monotonic() + 0.015 * round_
             testbed.wait("it begins", lambda: self.bound(f"gang={name}") or time.monotonic() > end)
             muster.kill()
-            with MusterKube(self.plane, "--no-leader-elect"):
+            with MusterKube(self.kubeconfig, "--no-leader-elect"):
                 testbed.wait("the gang is whole", lambda: len(self.bound(f"gang={name}")) == 4)
                 self.check()
             for pod_name in self.pods(f"gang={name}"):
@@ -268,7 +246,7 @@ class MusterKubeTest(unittest.TestCase):
     def test_the_second_replica_takes_over(self):
         flags = ("--lease-duration=3", "--longest-request=1")
         first = self.run_muster(*flags)
-        second = MusterKube(self.plane, *flags)
+        second = MusterKube(self.kubeconfig, *flags)
         self.addCleanup(second.__exit__)
         self.gang("red", 4)
         testbed.wait("red runs", lambda: len(self.bound("gang=red")) == 4)

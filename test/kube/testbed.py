@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "adapters/kubernetes/deploy"
 
 
 def binary():
@@ -81,6 +82,25 @@ class Testbed:
         if done.returncode:
             raise AssertionError(f"kubectl {arguments}: {done.returncode}\n{done.stderr}")
         return done.stdout
+
+    def install_muster(self):
+        """Applies what muster-kube needs. Returns the path of a kubeconfig with the token of its
+        service account, which may do what deploy/rbac.yaml says."""
+        self.kubectl("apply", "-f", DEPLOY / "crds.yaml", "-f", DEPLOY / "rbac.yaml")
+        # A watch that begins while the API server still sets an object's kind up may stay
+        # silent until its time-out.
+        self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
+                     "crd/queues.muster.dev", "crd/podgroups.muster.dev")
+        token = self.kubectl("create", "token", "muster-kube", "-n", "muster-system", "--duration", "2h").strip()
+        path = os.path.join(self.scratch.name, "muster-kube.kubeconfig")
+        pathlib.Path(path).write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "muster",
+            "clusters": [{"name": "muster", "cluster": {
+                "server": self.server, "certificate-authority": self.info["certificate_authority"]}}],
+            "users": [{"name": "muster", "user": {"token": token}}],
+            "contexts": [{"name": "muster", "context": {"cluster": "muster", "user": "muster"}}],
+        }), encoding="utf-8")
+        return path
 
     def api(self, method, path, body=None, user="admin", timeout=30):
         """The status code and the decoded answer of one request."""
