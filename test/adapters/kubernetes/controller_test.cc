@@ -273,7 +273,7 @@ TEST(ControllerTest, AVictimThatIsProtectedWhileItIsBoundIsBoundAgain) {
     api.controller().Step(api.now(), &second);
     ASSERT_TRUE(std::holds_alternative<EvictRequest>(second.at(0).body));
     api.controller().Answer({first[0].id, bind, ""});
-    api.controller().Answer({second[0].id, ApiOutcome::kForbidden, ""});
+    api.controller().Answer({second[0].id, ApiOutcome::kTooManyRequests, ""});
     api.protected_pods = {bound};
     for (int i = 0; i < 5; ++i) api.Pass(400 * kSecond);
     EXPECT_NE(api.On("n"), "") << static_cast<int>(bind);
@@ -284,9 +284,7 @@ TEST(ControllerTest, APodThatFailedIsWaitedForInItsPlace) {
   FakeApi api;
   api.AddNode("a", 1);
   api.AddNode("b", 1);
-  api.AddGroup("g", 2);
-  api.AddPod({.name = "w0", .gpus = 1, .group = "g"});
-  api.AddPod({.name = "w1", .gpus = 1, .group = "g"});
+  api.AddGang("g", {"w0", "w1"});
   api.Settle();
   const std::string place = api.NodeOf("w1");
   api.DeletePod("w1");
@@ -319,9 +317,7 @@ TEST(ControllerTest, APlaceIsNotKeptForever) {
   FakeApi api;
   api.AddNode("a", 1);
   api.AddNode("b", 1);
-  api.AddGroup("g", 2);
-  api.AddPod({.name = "w0", .gpus = 1, .group = "g"});
-  api.AddPod({.name = "w1", .gpus = 1, .group = "g"});
+  api.AddGang("g", {"w0", "w1"});
   api.Settle();
   api.DeletePod("w1");
   api.AddPod({.name = "next", .gpus = 1});

@@ -78,10 +78,7 @@ TEST(GroupStoriesTest, AMusterGroupThatAsksForMoreWaitsForMore) {
 TEST(GroupStoriesTest, RunningPodsOfAGroupThatIsGoneKeepTheirRoom) {
   FakeApi api;
   api.AddNode("n", 2);
-  api.AddGroup("g", 2);
-  for (const char* name : {"w0", "w1"}) {
-    api.AddPod({.name = name, .gpus = 1, .group = "g"});
-  }
+  api.AddGang("g", {"w0", "w1"});
   api.Settle();
   api.RemoveGroup("g");
   api.AddPod({.name = "next", .gpus = 1});
@@ -155,10 +152,7 @@ TEST(GroupStoriesTest, APodKeepsItsRoomUntilItIsGone) {
 TEST(GroupStoriesTest, PodsThatAreThroughAreNotNeededAgain) {
   FakeApi api;
   api.AddNode("n", 2);
-  api.AddGroup("g", 2);
-  for (const char* name : {"w0", "w1"}) {
-    api.AddPod({.name = name, .gpus = 1, .group = "g"});
-  }
+  api.AddGang("g", {"w0", "w1"});
   api.Settle();
   api.Finish("w0");
   api.DeletePod("w1");

@@ -32,10 +32,7 @@ TEST(NodeStoriesTest, PartOfAGangLosesItsNode) {
   FakeApi api;
   api.AddNode("a", 2);
   api.AddNode("b", 2);
-  api.AddGroup("g", 4);
-  for (int i = 0; i < 4; ++i) {
-    api.AddPod({.name = absl::StrCat("w", i), .gpus = 1, .group = "g"});
-  }
+  api.AddGang("g", {"w0", "w1", "w2", "w3"});
   api.Settle();
   api.RemoveNode("b");
   api.Pass(10 * kSecond);

@@ -12,10 +12,7 @@ TEST(RestartTest, WhatRunsGoesOnAndNothingIsBoundTwice) {
   FakeApi api;
   api.AddNode("a", 2);
   api.AddNode("b", 2);
-  api.AddGroup("g", 3);
-  for (int i = 0; i < 3; ++i) {
-    api.AddPod({.name = absl::StrCat("w", i), .gpus = 1, .group = "g"});
-  }
+  api.AddGang("g", {"w0", "w1", "w2"});
   api.AddPod({.name = "next", .gpus = 2});
   api.Settle();
   const size_t binds = api.CountBinds();
@@ -57,10 +54,7 @@ TEST(RestartTest, AGangThatIsBoundInPartIsCompleted) {
 TEST(RestartTest, AGangThatCanNotBeCompletedGivesItsPlacesUp) {
   FakeApi api;
   api.AddNode("a", 2);
-  api.AddGroup("g", 2);
-  for (int i = 0; i < 2; ++i) {
-    api.AddPod({.name = absl::StrCat("w", i), .gpus = 1, .group = "g"});
-  }
+  api.AddGang("g", {"w0", "w1"});
   std::vector<ApiRequest> requests;
   api.controller().Step(2'000 * kSecond, &requests);
   api.BindBehind("w0", "a");

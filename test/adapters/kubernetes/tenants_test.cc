@@ -37,6 +37,16 @@ PodSpec ForgedJobPod(const std::string& name, const std::string& ns) {
   return {.name = name, .namespace_name = ns, .gpus = 1, .job = "theirs"};
 }
 
+// The only GPU is in use, and "waits" waits for it in queue "q".
+void OneWaitsInQueue(FakeApi* api) {
+  api->AddNode("n", 1);
+  api->Put(QueueOf("q"));
+  api->AddPod({.name = "first", .gpus = 1});
+  api->Settle();
+  api->AddPod({.name = "waits", .gpus = 1, .labels = {{kQueueLabel, "q"}}});
+  api->Settle();
+}
+
 TEST(TenantsTest, AForgedOwnerIsAnotherGroup) {
   FakeApi api;
   api.AddNode("n", 2);
@@ -142,12 +152,7 @@ TEST(TenantsTest, AQueueOfOthersTakesNoPod) {
 
 TEST(TenantsTest, AQueueThatIsTakenAwayStartsNothingMore) {
   FakeApi api;
-  api.AddNode("n", 1);
-  api.Put(QueueOf("q"));
-  api.AddPod({.name = "first", .gpus = 1});
-  api.Settle();
-  api.AddPod({.name = "waits", .gpus = 1, .labels = {{kQueueLabel, "q"}}});
-  api.Settle();
+  OneWaitsInQueue(&api);
   api.Put(QueueOf("q", {"others"}));
   api.Finish("first");
   api.Settle();
@@ -159,12 +164,7 @@ TEST(TenantsTest, AQueueThatIsTakenAwayStartsNothingMore) {
 
 TEST(TenantsTest, AQueueThatIsGoneStartsNothingMore) {
   FakeApi api;
-  api.AddNode("n", 1);
-  api.Put(QueueOf("q"));
-  api.AddPod({.name = "first", .gpus = 1});
-  api.Settle();
-  api.AddPod({.name = "waits", .gpus = 1, .labels = {{kQueueLabel, "q"}}});
-  api.Settle();
+  OneWaitsInQueue(&api);
   api.RemoveQueue("q");
   api.Finish("first");
   api.Settle();
