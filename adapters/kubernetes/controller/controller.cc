@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/status/status.h"
-
 namespace muster::kubernetes {
 namespace {
 
@@ -33,64 +31,111 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
 }
 
 Controller::Controller(ControllerOptions options, Scheduler scheduler)
-    : options_(std::move(options)),
-      scheduler_(std::move(scheduler)),
-      kinds_(options_.device_resource),
-      queues_(options_.default_queue) {}
+    : state_(std::move(options), std::move(scheduler)),
+      observer_(&state_),
+      reporter_(&state_),
+      executor_(&state_, &reporter_),
+      sync_(&state_, &reporter_, &executor_) {}
 
 absl::Status Controller::Synced(Time now) {
-  now_ = std::max(now_, now);
+  state_.link.SetNow(now);
   synced_ = true;
-  dirty_.clear();
-  return TellAll();
+  state_.gangs.CountArrivals();
+  state_.gangs.ForgetTouched();
+  TellConfig();
+  TellQueues();
+  sync_.TellMembers();
+  TellNodes();  // Leaves out those that are not valid.
+  Reconciled whole;
+  sync_.TakeOver(&whole);
+  state_.nodes.TakeAll(&whole);
+  return state_.link.Tell(std::move(whole));
+}
+
+void Controller::TellConfig() {
+  const bool topologies_changed = state_.topologies.TakeChanged();
+  if (!std::exchange(state_.kinds_changed, false) && !topologies_changed) {
+    return;
+  }
+  SchedulerConfig config = state_.link.scheduler().config();
+  config.resources = state_.kinds.names();
+  config.topologies = state_.topologies.All();
+  state_.link.MustTell(ConfigChanged{std::move(config)});
+}
+
+void Controller::TellQueues() {
+  if (!state_.queues.due()) return;
+  const bool told = state_.queues.Tell(state_.kinds, [this](EventBody what) {
+    return state_.link.Tell(std::move(what));
+  });
+  if (told) state_.gangs.TouchOutside();
+}
+
+void Controller::TellBudgets() {
+  for (DisruptionBudget& budget : state_.budgets.TakeChanges()) {
+    state_.link.MustTell(DisruptionBudgetChanged{std::move(budget)});
+  }
+}
+
+void Controller::TellNodes() {
+  NodeBook& nodes = state_.nodes;
+  for (EventBody& event : nodes.TakeChanges()) {
+    if (std::holds_alternative<NodeChanged>(event)) {
+      // What a node says of itself may be more than the library takes.
+      const std::string name = std::get<NodeChanged>(event).node.key;
+      if (state_.link.Tell(std::move(event)).ok()) {
+        nodes.SetTold(name);
+      } else {
+        nodes.Remove(name);
+      }
+    } else if (const auto* gone = std::get_if<NodeRemoved>(&event)) {
+      state_.gangs.LoseNode(gone->node);
+      state_.link.MustTell(std::move(event));
+    } else if (nodes.Has(std::get<ExternalUsageChanged>(event).usage.node)) {
+      state_.link.MustTell(std::move(event));
+    }
+  }
 }
 
 void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
-  now_ = std::max(now_, now);
+  state_.link.SetNow(now);
   if (!synced_) return;
-  AskAgain();
+  executor_.AskAgain();
   for (int round = 0; round < kMostRounds; ++round) {
-    while (!timers_.empty() && timers_.begin()->first <= now_) {
-      dirty_.insert(timers_.begin()->second);
-      timers_.erase(timers_.begin());
-    }
-    if (config_due_) TellConfig();
+    TellConfig();
     TellQueues();
     TellNodes();
-    for (const GroupRef& ref : std::exchange(dirty_, {})) {
-      unreported_.insert(ref);
-      Sync(ref);
+    for (const GroupRef& ref : state_.gangs.TakeTouched(state_.link.now())) {
+      reporter_.Note(ref);
+      sync_.Sync(ref);
     }
     TellNodes();  // What pods use that have no task any more.
     TellBudgets();
-    if (!told_ && now_ < plan_.next_wakeup) break;
-    told_ = false;
-    scheduler_.Schedule(now_, &plan_);
-    report_all_ |= !plan_.waiting.empty();
-    for (const DecisionRecord& d : scheduler_.DecisionsOf(plan_)) CarryOut(d);
+    if (!state_.link.Decide()) break;
+    const Plan& plan = state_.link.plan();
+    if (!plan.waiting.empty()) reporter_.NoteAll();
+    for (const DecisionRecord& decision : scheduler().DecisionsOf(plan)) {
+      executor_.CarryOut(decision);
+    }
   }
-  if (report_due() && now_ >= next_report_) ReportWaiting();
-  requests->insert(requests->end(), std::make_move_iterator(requests_.begin()),
-                   std::make_move_iterator(requests_.end()));
-  requests_.clear();
+  reporter_.Step();
+  state_.outbox.MoveTo(requests);
 }
 
 Time Controller::next_step() const {
   if (!synced_) return kForever;
-  Time next = told_ || !dirty_.empty() ? now_ : plan_.next_wakeup;
-  if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
-  if (report_due()) next = std::min(next, next_report_);
-  for (const auto& [at, request] : again_) next = std::min(next, at);
-  return next;
+  return std::min({state_.link.next_pass(),
+                   state_.gangs.next_touched(state_.link.now()),
+                   reporter_.next_step(), state_.outbox.next_due()});
 }
 
 ControllerCounts Controller::counts() const {
-  return {.pods = pods_.size(),
-          .groups = gangs_.size(),
-          .jobs = jobs_.size(),
-          .roles = roles_.size(),
-          .in_flight = in_flight_.size(),
-          .refused = outside_.size()};
+  return {.pods = state_.gangs.pods().size(),
+          .groups = state_.gangs.size(),
+          .jobs = observer_.jobs(),
+          .roles = observer_.roles(),
+          .in_flight = state_.outbox.awaited(),
+          .refused = state_.gangs.outside()};
 }
 
 }  // namespace muster::kubernetes

@@ -109,6 +109,9 @@ class GangRecord {
   // Null if the pod has no task, or there is no such task.
   TaskSlot* SlotOf(const std::string& uid);
   TaskSlot* SlotOf(TaskId task);
+  const TaskSlot* SlotOf(TaskId task) const {
+    return const_cast<GangRecord*>(this)->SlotOf(task);
+  }
   std::optional<TaskId> TaskOf(const std::string& uid) const;
   // By UID; those that have no task without one.
   const std::map<std::string, std::optional<TaskId>>& members() const {

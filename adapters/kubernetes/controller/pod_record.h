@@ -8,7 +8,9 @@
 
 #include "adapters/kubernetes/controller/node_book.h"
 #include "adapters/kubernetes/controller/requests.h"
+#include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/model/group.h"
+#include "adapters/kubernetes/model/resource_kinds.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 
@@ -49,5 +51,15 @@ struct PodRecord {
   // The same but for `labels`, which it may share.
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
+
+PodRecord::End EndOf(const api::Pod& pod);
+
+// What the pod uses of the node that it is bound to. O(resources).
+PodUsage UsageOf(const api::Pod& pod, const ResourceKinds& kinds);
+
+// Shares its role with like pods, and its labels with what is `known` of it;
+// null: nothing is. O(size of the pod).
+PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
+                   const PodRecord* known, RolePool* roles);
 
 }  // namespace muster::kubernetes

@@ -36,11 +36,11 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
       self_(std::make_shared<Term*>(this)) {
   const auto group_gone = [this](GroupKind kind) {
     return [this, kind](const ObjectName& name) {
-      controller_->GroupGone({kind, name.namespace_name, name.name});
+      controller_->observer().GroupGone({kind, name.namespace_name, name.name});
     };
   };
   Add<api::Node>({api::kNodes}, false, [this](const ObjectName& name) {
-    controller_->NodeGone(name.name);
+    controller_->observer().NodeGone(name.name);
   });
   Add<api::PodGroup>({api::PodGroupsOf("v1beta1"), api::PodGroupsOf("v1alpha3"),
                       api::PodGroupsOf("v1alpha2")},
@@ -48,21 +48,21 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
   Add<api::MusterPodGroup>({api::kMusterPodGroups}, true,
                            group_gone(GroupKind::kMusterGroup));
   Add<api::Queue>({api::kQueues}, true, [this](const ObjectName& name) {
-    controller_->QueueGone(name.name);
+    controller_->observer().QueueGone(name.name);
   });
   Add<api::Owner>({api::kJobs}, false, [this](const ObjectName& name) {
-    controller_->JobGone(name.namespace_name, name.uid);
+    controller_->observer().JobGone(name.namespace_name, name.uid);
   });
   Add<api::Namespace>({api::kNamespaces}, false,
                       [this](const ObjectName& name) {
-                        controller_->NamespaceGone(name.name);
+                        controller_->observer().NamespaceGone(name.name);
                       });
   Add<api::PodDisruptionBudget>(
       {api::kPodDisruptionBudgets}, false, [this](const ObjectName& name) {
-        controller_->BudgetGone(name.namespace_name, name.name);
+        controller_->observer().BudgetGone(name.namespace_name, name.name);
       });
   Add<api::Pod>({api::kPods}, false, [this](const ObjectName& name) {
-    controller_->PodGone(name.uid);
+    controller_->observer().PodGone(name.uid);
   });
 }
 
@@ -76,7 +76,8 @@ void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
     watch.paths.push_back(*api::CollectionPath(version, ""));
   }
   watch.sink = std::make_unique<ObjectSink<T>>(typename ObjectSink<T>::Handlers{
-      .is = [this](const T& object) { controller_->Observe(object); },
+      .is =
+          [this](const T& object) { controller_->observer().Observe(object); },
       .gone = gone,
       .bad =
           [this, path = watch.paths[0]](const api::BadObject& bad) {
@@ -187,9 +188,9 @@ void Term::Answer(uint64_t id, const std::string& read_uid,
                          ? reader_.Read<api::Pod>(outcome.body)
                          : absl::UnavailableError("not read");
     if (gone || (pod.ok() && pod->meta.uid != read_uid)) {
-      controller_->PodGone(read_uid);
+      controller_->observer().PodGone(read_uid);
     } else if (pod.ok()) {
-      controller_->Observe(*pod);
+      controller_->observer().Observe(*pod);
     } else if (answer.outcome == ApiOutcome::kDone) {
       answer.outcome = ApiOutcome::kUnknown;  // It says nothing of the pod.
     }

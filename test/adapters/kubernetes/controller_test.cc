@@ -175,7 +175,7 @@ TEST(ControllerTest, AGroupOfMustersOwnIsWaitedFor) {
   api::MusterPodGroup group;
   group.meta = {.name = "late", .namespace_name = "default", .uid = "g"};
   group.min_member = 3;
-  api.controller().Observe(group);
+  api.controller().observer().Observe(group);
   api.Settle();
   EXPECT_EQ(api.On("n"), "");
   api.AddPod({.name = "w2", .gpus = 1, .labels = {{kPodGroupLabel, "late"}}});
@@ -189,7 +189,7 @@ TEST(ControllerTest, AGroupOfMustersOwnMayComeFirst) {
   api::MusterPodGroup group;
   group.meta = {.name = "early", .namespace_name = "default", .uid = "g"};
   group.min_member = 2;
-  api.controller().Observe(group);
+  api.controller().observer().Observe(group);
   api.Settle();
   for (int i = 0; i < 2; ++i) {
     api.AddPod({.name = absl::StrCat("w", i),
@@ -206,7 +206,7 @@ TEST(ControllerTest, APodWithWhatIsNotUnderstoodIsNotBound) {
   api.AddPod({.name = "p"});
   api::Pod pod = api.PodNamed("p");
   pod.not_understood = {"spec.resourceClaims"};
-  api.controller().Observe(pod);
+  api.controller().observer().Observe(pod);
   std::vector<ApiRequest> requests;
   api.controller().Step(2'000 * kSecond, &requests);
   EXPECT_EQ(api.CountBinds(), 0u);

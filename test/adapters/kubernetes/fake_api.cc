@@ -27,14 +27,19 @@ void FakeApi::Restart() {
   controller_ = *std::move(controller);
   late_.clear();
   bound_.clear();
-  for (const auto& [name, node] : nodes_) controller_->Observe(node);
-  for (const auto& [name, group] : groups_) controller_->Observe(group);
-  for (const auto& [name, group] : muster_groups_) controller_->Observe(group);
-  for (const auto& [name, queue] : queues_) controller_->Observe(queue);
-  for (const auto& [name, ns] : namespaces_) controller_->Observe(ns);
-  for (const auto& [name, budget] : budgets_) controller_->Observe(budget);
-  for (const auto& [name, job] : jobs_) controller_->Observe(job);
-  for (const auto& [name, pod] : pods_) controller_->Observe(pod);
+  for (const auto& [name, node] : nodes_) controller_->observer().Observe(node);
+  for (const auto& [name, group] : groups_)
+    controller_->observer().Observe(group);
+  for (const auto& [name, group] : muster_groups_)
+    controller_->observer().Observe(group);
+  for (const auto& [name, queue] : queues_)
+    controller_->observer().Observe(queue);
+  for (const auto& [name, ns] : namespaces_)
+    controller_->observer().Observe(ns);
+  for (const auto& [name, budget] : budgets_)
+    controller_->observer().Observe(budget);
+  for (const auto& [name, job] : jobs_) controller_->observer().Observe(job);
+  for (const auto& [name, pod] : pods_) controller_->observer().Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
 }
 
@@ -88,12 +93,12 @@ void FakeApi::EditNode(const std::string& name,
                        absl::FunctionRef<void(api::Node&)> edit) {
   api::Node& node = nodes_[name];
   edit(node);
-  Tell("node/" + name, [node](Controller& c) { c.Observe(node); });
+  Tell("node/" + name, [node](Controller& c) { c.observer().Observe(node); });
 }
 
 void FakeApi::RemoveNode(const std::string& name) {
   nodes_.erase(name);
-  Tell("node/" + name, [name](Controller& c) { c.NodeGone(name); });
+  Tell("node/" + name, [name](Controller& c) { c.observer().NodeGone(name); });
 }
 
 void FakeApi::AddGroup(const std::string& name, int32_t min_count,
@@ -105,7 +110,8 @@ void FakeApi::AddGroup(const std::string& name, int32_t min_count,
                 .creation = now_ / kMillisecond};
   group.min_count = min_count;
   if (!topology_key.empty()) group.topology_keys = {topology_key};
-  Tell("group/" + name, [group](Controller& c) { c.Observe(group); });
+  Tell("group/" + name,
+       [group](Controller& c) { c.observer().Observe(group); });
 }
 
 void FakeApi::AddGang(const std::string& group,
@@ -120,19 +126,20 @@ void FakeApi::RemoveGroup(const std::string& name) {
   groups_.erase(name);
   disturbed_.insert(name);
   Tell("group/" + name, [name](Controller& c) {
-    c.GroupGone({GroupKind::kPodGroup, "default", name});
+    c.observer().GroupGone({GroupKind::kPodGroup, "default", name});
   });
 }
 
 void FakeApi::Put(api::Queue queue) {
   queues_[queue.meta.name] = queue;
   Tell("queue/" + queue.meta.name,
-       [queue](Controller& c) { c.Observe(queue); });
+       [queue](Controller& c) { c.observer().Observe(queue); });
 }
 
 void FakeApi::RemoveQueue(const std::string& name) {
   queues_.erase(name);
-  Tell("queue/" + name, [name](Controller& c) { c.QueueGone(name); });
+  Tell("queue/" + name,
+       [name](Controller& c) { c.observer().QueueGone(name); });
 }
 
 void FakeApi::Put(api::MusterPodGroup group) {
@@ -143,24 +150,25 @@ void FakeApi::Put(api::MusterPodGroup group) {
   }
   muster_groups_[group.meta.name] = group;
   Tell("muster/" + group.meta.name,
-       [group](Controller& c) { c.Observe(group); });
+       [group](Controller& c) { c.observer().Observe(group); });
 }
 
 void FakeApi::Put(api::Namespace ns) {
   namespaces_[ns.meta.name] = ns;
-  Tell("ns/" + ns.meta.name, [ns](Controller& c) { c.Observe(ns); });
+  Tell("ns/" + ns.meta.name, [ns](Controller& c) { c.observer().Observe(ns); });
 }
 
 void FakeApi::Put(api::PodDisruptionBudget budget) {
   budget.meta.namespace_name = "default";
   budgets_[budget.meta.name] = budget;
   Tell("budget/" + budget.meta.name,
-       [budget](Controller& c) { c.Observe(budget); });
+       [budget](Controller& c) { c.observer().Observe(budget); });
 }
 
 void FakeApi::Put(api::Owner job) {
   jobs_[job.meta.name] = job;
-  Tell("job/" + job.meta.name, [job](Controller& c) { c.Observe(job); });
+  Tell("job/" + job.meta.name,
+       [job](Controller& c) { c.observer().Observe(job); });
 }
 
 void FakeApi::AddPod(const PodSpec& spec) {
@@ -198,13 +206,14 @@ void FakeApi::EditPod(const std::string& name,
 
 void FakeApi::Changed(const std::string& name) {
   const api::Pod& pod = pods_.at(name);
-  Tell(pod.meta.uid, [pod](Controller& c) { c.Observe(pod); });
+  Tell(pod.meta.uid, [pod](Controller& c) { c.observer().Observe(pod); });
 }
 
 void FakeApi::Remove(const std::string& name) {
   const api::Pod pod = pods_.extract(name).mapped();
   disturbed_.insert(GroupNameOf(pod));
-  Tell(pod.meta.uid, [uid = pod.meta.uid](Controller& c) { c.PodGone(uid); });
+  Tell(pod.meta.uid,
+       [uid = pod.meta.uid](Controller& c) { c.observer().PodGone(uid); });
 }
 
 void FakeApi::DeletePod(const std::string& name) {
@@ -317,9 +326,9 @@ ApiAnswer FakeApi::Perform(uint64_t id, const ReadRequest& read) {
   }
   const auto it = pods_.find(read.pod.name);
   if (it != pods_.end() && it->second.meta.uid == read.pod.uid) {
-    controller_->Observe(it->second);
+    controller_->observer().Observe(it->second);
   } else {
-    controller_->PodGone(read.pod.uid);
+    controller_->observer().PodGone(read.pod.uid);
   }
   return {id, ApiOutcome::kDone, ""};
 }

@@ -30,7 +30,7 @@ void RemoveSome(int i, FakeApi* api) {
     api->DeletePod(name + n);
   }
   api->RemoveGroup("g" + n);
-  api->controller().JobGone("default", "job-j" + n);
+  api->controller().observer().JobGone("default", "job-j" + n);
 }
 
 TEST(MemoryTest, PodsGroupsAndJobsThatAreGoneAreForgotten) {

@@ -1,9 +1,9 @@
-// Why pods wait, as their conditions and events tell it.
+#include "adapters/kubernetes/controller/reporter.h"
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/api/writers.h"
-#include "adapters/kubernetes/controller/controller.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -27,13 +27,13 @@ bool LacksRoom(ReasonCode code) {
 
 }  // namespace
 
-std::string Controller::ToMessage(NamedReason reason) const {
+std::string Reporter::ToMessage(NamedReason reason) const {
   if (reason.object_kind == ReasonObject::kRole) {
     reason.object_kind = ReasonObject::kNone;  // Its pods are told, no others.
     reason.object.clear();
   }
   if (reason.resource.empty()) return ToText(reason);
-  const int64_t unit = kinds_.InThousandths(reason.resource) ? 1 : 1000;
+  const int64_t unit = s_.kinds.InThousandths(reason.resource) ? 1 : 1000;
   const std::string where =
       reason.object.empty() ? "" : absl::StrCat(" (", reason.object, ")");
   return absl::StrCat(std::string(Name(reason.code)), where, ": ",
@@ -42,8 +42,8 @@ std::string Controller::ToMessage(NamedReason reason) const {
                       api::FormatQuantity(reason.available * unit), " there");
 }
 
-void Controller::Report(GangRecord* gang, const std::string& reason,
-                        const std::string& message, std::string essence) {
+void Reporter::Report(GangRecord* gang, const std::string& reason,
+                      const std::string& message, std::string essence) {
   if (essence.empty()) essence = message;
   bool news = gang->reported != essence;
   if (news) {
@@ -51,37 +51,35 @@ void Controller::Report(GangRecord* gang, const std::string& reason,
     gang->reported_to.clear();
   }
   for (const auto& [uid, task] : gang->members()) {
-    const auto it = pods_.find(uid);
-    if (it == pods_.end()) continue;
-    const PodRecord& pod = it->second;
-    if (!pod.node.empty() || pod.deleting) continue;
+    const PodRecord* pod = s_.gangs.FindPod(uid);
+    if (pod == nullptr || !pod->node.empty() || pod->deleting) continue;
     if (!gang->reported_to.insert(uid).second) continue;
-    Ask(UnscheduledRequest{pod.ref, reason, message});
+    s_.outbox.Ask(UnscheduledRequest{pod->ref, reason, message});
     // One event tells of the whole gang.
     if (std::exchange(news, false)) {
-      Ask(EventRequest{.pod = pod.ref,
-                       .warning = true,
-                       .reason = "FailedScheduling",
-                       .action = "Scheduling",
-                       .note = message});
+      s_.outbox.Ask(EventRequest{.pod = pod->ref,
+                                 .warning = true,
+                                 .reason = "FailedScheduling",
+                                 .action = "Scheduling",
+                                 .note = message});
     }
   }
 }
 
-void Controller::ReportWaiting() {
-  next_report_ = now_ + options_.report_interval;
-  const std::set<GroupRef> some = std::exchange(unreported_, {});
-  if (std::exchange(report_all_, false)) {
-    for (auto& [ref, gang] : gangs_) ReportWaiting(&gang);
+void Reporter::Step() {
+  if (!due() || s_.link.now() < next_) return;
+  next_ = s_.link.now() + s_.options.report_interval;
+  const std::set<GroupRef> some = std::exchange(some_, {});
+  if (std::exchange(all_, false)) {
+    for (auto& [ref, gang] : s_.gangs.all()) ReportWaiting(&gang);
     return;
   }
   for (const GroupRef& ref : some) {
-    const auto gang = gangs_.find(ref);
-    if (gang != gangs_.end()) ReportWaiting(&gang->second);
+    if (GangRecord* gang = s_.gangs.Find(ref)) ReportWaiting(gang);
   }
 }
 
-void Controller::ReportWaiting(GangRecord* gang) {
+void Reporter::ReportWaiting(GangRecord* gang) {
   if (!gang->spec) {
     Report(gang, "Pending",
            absl::StrCat("PodGroup '", gang->ref.name, "' is not there"));
@@ -97,7 +95,7 @@ void Controller::ReportWaiting(GangRecord* gang) {
     Report(gang, "Pending", why, why.ends_with(kPodsLack) ? kPodsLack : why);
     return;
   }
-  const auto why = scheduler_.Explain(gang->told.key);
+  const auto why = s_.link.scheduler().Explain(gang->told.key);
   if (!why.ok() || why->phase != GangPhase::kWaiting ||
       why->reason.code == ReasonCode::kNone) {
     return;

@@ -1,0 +1,236 @@
+#include "adapters/kubernetes/controller/executor.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr Duration kReadAgain = kSecond;
+constexpr Duration kEvictAgain = 5 * kSecond;
+
+}  // namespace
+
+void Executor::AskAgain() {
+  for (AwaitedRequest& request : s_.outbox.TakeDue(s_.link.now())) {
+    const PodRecord* pod = s_.gangs.FindPod(request.pod);
+    if (pod == nullptr) continue;
+    if (request.must && (pod->deleting || StoppingSlot(request) == nullptr)) {
+      continue;
+    }
+    s_.outbox.Ask(std::move(request));
+  }
+}
+
+void Executor::Bind(TaskId task, TaskSlot* slot) {
+  slot->stage = TaskStage::kBinding;
+  s_.outbox.Ask(AwaitedRequest{
+      .body = BindRequest{.pod = s_.gangs.FindPod(slot->pod)->ref,
+                          .node = slot->node,
+                          .annotations = {{kTaskAnnotation,
+                                           absl::StrCat(task.index)},
+                                          {kDecisionAnnotation,
+                                           absl::StrCat(slot->decision)}}},
+      .pod = slot->pod,
+      .attempt = slot->attempt});
+}
+
+void Executor::Give(const DecisionRecord& decision,
+                    const PlannedTaskRecord& task, GangRecord* gang) {
+  TaskSlot* slot = gang->SlotOf(task.task);
+  if (slot == nullptr) {
+    s_.link.AddDefect(absl::StrCat("no task ", task.task.role, ".",
+                                   task.task.index, " of ", decision.gang));
+    return;
+  }
+  slot->attempt = task.attempt;
+  slot->node = task.node;
+  slot->decision = decision.seq;
+  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  if (pod != nullptr && pod->waits()) {
+    Bind(task.task, slot);
+    return;
+  }
+  // The one that was there is gone or about to go; its place is kept.
+  if (pod != nullptr) {
+    gang->Detach(pod->ref.uid);
+    s_.gangs.Touch(gang->ref);  // If it is bound elsewhere, it uses room there.
+  }
+  slot->stage = TaskStage::kAwaited;
+  slot->awaited_until = s_.link.now() + s_.options.pod_timeout;
+  s_.gangs.TouchAt(slot->awaited_until, gang->ref);
+}
+
+void Executor::Stop(const DecisionRecord& decision,
+                    const PlannedTaskRecord& task, GangRecord* gang) {
+  TaskSlot* slot = gang->SlotOf(task.task);
+  if (slot == nullptr || !slot->placed()) return;
+  slot->stage = TaskStage::kStopping;
+  slot->decision = decision.seq;
+  s_.gangs.Touch(gang->ref);  // Without a pod it has stopped.
+  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  if (pod == nullptr || pod->deleting) return;
+  std::string whom = "no gang: " + std::string(Name(decision.reason.code));
+  const GangRecord* other = s_.gangs.FindTold(decision.on_behalf_of);
+  if (other != nullptr) whom = other->told.display;
+  s_.outbox.Ask(AwaitedRequest{.body = EvictRequest{.pod = pod->ref},
+                               .pod = slot->pod,
+                               .attempt = decision.seq,
+                               .must = decision.on_behalf_of.empty()});
+  s_.outbox.Ask(EventRequest{.pod = pod->ref,
+                             .warning = false,
+                             .reason = "Preempted",
+                             .action = "Preempting",
+                             .note = absl::StrCat("Stopped for ", whom)});
+}
+
+void Executor::CarryOut(const DecisionRecord& decision) {
+  GangRecord* gang = s_.gangs.FindTold(decision.gang);
+  if (gang == nullptr) {
+    s_.link.AddDefect(absl::StrCat("no gang ", decision.gang));
+    return;
+  }
+  using enum DecisionKind;
+  for (const PlannedTaskRecord& task : decision.tasks) {
+    switch (decision.kind) {
+      case kStart:
+      case kGrow:
+        Give(decision, task, gang);
+        break;
+      case kEvict:
+      case kShrink:
+      case kCancel:
+        Stop(decision, task, gang);
+        break;
+      default:  // What this host cannot do is not decided.
+        break;
+    }
+  }
+}
+
+TaskSlot* Executor::BindingSlot(const AwaitedRequest& request) {
+  TaskSlot* slot =
+      s_.gangs.GangOf(*s_.gangs.FindPod(request.pod)).SlotOf(request.pod);
+  const bool awaited = slot != nullptr && slot->attempt == request.attempt &&
+                       slot->stage == TaskStage::kBinding;
+  return awaited ? slot : nullptr;
+}
+
+TaskSlot* Executor::StoppingSlot(const AwaitedRequest& request) {
+  TaskSlot* slot =
+      s_.gangs.GangOf(*s_.gangs.FindPod(request.pod)).SlotOf(request.pod);
+  const bool awaited = slot != nullptr && slot->decision == request.attempt &&
+                       slot->stage == TaskStage::kStopping;
+  return awaited ? slot : nullptr;
+}
+
+void Executor::BindFailed(const AwaitedRequest& request, TaskSlot* slot) {
+  GangRecord& gang = s_.gangs.GangOf(*s_.gangs.FindPod(request.pod));
+  s_.link.MustTell(TasksAnswered{gang.told.key,
+                                 {{.task = *gang.TaskOf(request.pod),
+                                   .attempt = slot->attempt,
+                                   .outcome = TaskOutcome::kFailed}}});
+  slot->stage = TaskStage::kWaiting;
+  s_.nodes.TellUsageAgain(slot->node);
+}
+
+void Executor::BindAnswered(const ApiAnswer& answer,
+                            const AwaitedRequest& request) {
+  PodRecord* pod = s_.gangs.FindPod(request.pod);
+  if (pod == nullptr) return;  // Its end was seen.
+  GangRecord& gang = s_.gangs.GangOf(*pod);
+  s_.gangs.Touch(gang.ref);
+  switch (answer.outcome) {
+    case ApiOutcome::kDone:
+      pod->node = std::get<BindRequest>(request.body).node;
+      s_.outbox.Ask(
+          EventRequest{.pod = pod->ref,
+                       .reason = "Scheduled",
+                       .action = "Binding",
+                       .note = absl::StrCat("Assigned to ", pod->node)});
+      return;
+    case ApiOutcome::kNotFound:
+    case ApiOutcome::kConflict:
+    case ApiOutcome::kUnknown:
+      // It may be bound, by this request or another, or be gone.
+      s_.outbox.Ask(AwaitedRequest{.body = ReadRequest{pod->ref},
+                                   .pod = request.pod,
+                                   .attempt = request.attempt});
+      return;
+    case ApiOutcome::kRefused:
+    case ApiOutcome::kTooManyRequests:
+      if (TaskSlot* slot = BindingSlot(request)) {
+        BindFailed(request, slot);
+        reporter_.Report(&gang, "SchedulerError",
+                         absl::StrCat("binding failed: ", answer.message));
+      }
+      return;
+  }
+}
+
+void Executor::ReadAnswered(const ApiAnswer& answer,
+                            const AwaitedRequest& request) {
+  PodRecord* pod = s_.gangs.FindPod(request.pod);
+  if (pod == nullptr || !pod->node.empty()) return;
+  s_.gangs.Touch(pod->group);
+  TaskSlot* slot = BindingSlot(request);
+  if (slot == nullptr) return;
+  if (answer.outcome == ApiOutcome::kDone ||
+      answer.outcome == ApiOutcome::kNotFound) {
+    BindFailed(request, slot);
+  } else {
+    // Still nobody knows where it is: its room is not given away.
+    s_.outbox.AskLater(s_.link.now() + kReadAgain, request);
+  }
+}
+
+void Executor::GoOn(TaskSlot* slot) {
+  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  if (pod == nullptr || !pod->node.empty()) {
+    slot->stage = TaskStage::kRunning;
+    return;
+  }
+  // What became of its binding was not looked at while it was to be stopped.
+  slot->stage = TaskStage::kBinding;
+  s_.outbox.Ask(AwaitedRequest{.body = ReadRequest{pod->ref},
+                               .pod = slot->pod,
+                               .attempt = slot->attempt});
+}
+
+void Executor::EvictAnswered(const ApiAnswer& answer,
+                             const AwaitedRequest& request) {
+  const bool goes = answer.outcome == ApiOutcome::kDone ||
+                    answer.outcome == ApiOutcome::kNotFound ||
+                    answer.outcome == ApiOutcome::kConflict;
+  PodRecord* pod = s_.gangs.FindPod(request.pod);
+  if (goes || pod == nullptr) return;  // Its end is yet to be seen.
+  if (StoppingSlot(request) == nullptr) return;
+  if (request.must) {  // As `kubectl drain` does.
+    s_.outbox.AskLater(s_.link.now() + kEvictAgain, request);
+    return;
+  }
+  GangRecord& gang = s_.gangs.GangOf(*pod);
+  gang.ForEachSlot([&](TaskSlot& slot) {
+    if (slot.stage == TaskStage::kStopping &&
+        slot.decision == request.attempt) {
+      GoOn(&slot);
+    }
+  });
+  s_.link.MustTell(DecisionRefused{request.attempt});
+  s_.gangs.Touch(gang.ref);
+}
+
+void Executor::Answer(const ApiAnswer& answer) {
+  const auto request = s_.outbox.TakeAnswered(answer.id);
+  if (!request) return;
+  if (std::holds_alternative<BindRequest>(request->body)) {
+    BindAnswered(answer, *request);
+  } else if (std::holds_alternative<EvictRequest>(request->body)) {
+    EvictAnswered(answer, *request);
+  } else if (std::holds_alternative<ReadRequest>(request->body)) {
+    ReadAnswered(answer, *request);
+  }
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,79 @@
+// The gangs, their pods, and which gangs are to be looked at.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "adapters/kubernetes/controller/gang_record.h"
+#include "adapters/kubernetes/controller/pod_record.h"
+#include "adapters/kubernetes/model/group.h"
+#include "muster/ids.h"
+
+namespace muster::kubernetes {
+
+// Each pod is of one gang. Pointers hold until the gang or the pod is erased.
+// Not synchronised.
+class GangBook {
+ public:
+  // The gang of the group, a new one if there is none. O(log gangs).
+  GangRecord& Of(const GroupRef& ref);
+  // Null: there is none. O(log gangs).
+  GangRecord* Find(const GroupRef& ref);
+  // Of a gang that the scheduler knows, by its key there. O(log gangs).
+  GangRecord* FindTold(const std::string& key);
+  void SetTold(const std::string& key, const GroupRef& ref) {
+    told_[key] = ref;
+  }
+  void EraseTold(const std::string& key) { told_.erase(key); }
+  void Erase(const GroupRef& ref);
+  std::map<GroupRef, GangRecord>& all() { return gangs_; }
+  size_t size() const { return gangs_.size(); }
+  // Gangs that come from now on come after those that are there.
+  void CountArrivals() { counts_arrivals_ = true; }
+
+  // Null: it is not known. O(log pods).
+  PodRecord* FindPod(const std::string& uid);
+  // The gang of a pod that is known.
+  GangRecord& GangOf(const PodRecord& pod) { return gangs_.at(pod.group); }
+  // The pod is new, or is another one than before: its gang, if it has a spec,
+  // is to be looked at.
+  void SetPod(PodRecord pod);
+  void ErasePod(const std::string& uid);
+  const GangRecord::Pods& pods() const { return pods_; }
+
+  // The gang is to be looked at; TakeTouched gives it once. O(log gangs).
+  void Touch(const GroupRef& ref) { touched_.insert(ref); }
+  // At that time.
+  void TouchAt(Time at, const GroupRef& ref) { timers_.insert({at, ref}); }
+  // Those in this queue, and those in this namespace: what they may has
+  // changed. O(gangs).
+  void TouchAllOf(const std::string& queue, const std::string& namespace_name);
+  // Its queue does not take it: TouchOutside touches it. O(log gangs).
+  void SetOutside(const GroupRef& ref) { outside_.insert(ref); }
+  void TouchOutside();
+  size_t outside() const { return outside_.size(); }
+  // Those that are touched now, in order; none is any more.
+  std::set<GroupRef> TakeTouched(Time now);
+  // `now` if there are any now; kForever: never.
+  Time next_touched(Time now) const;
+  void ForgetTouched() { touched_.clear(); }
+
+  // The scheduler has lost what had places there. O(tasks).
+  void LoseNode(const std::string& name);
+
+ private:
+  std::map<GroupRef, GangRecord> gangs_;
+  std::map<std::string, GroupRef, std::less<>> told_;  // By key.
+  GangRecord::Pods pods_;
+  std::set<GroupRef> touched_;
+  std::set<GroupRef> outside_;
+  std::set<std::pair<Time, GroupRef>> timers_;
+  Duration next_arrival_ = 1;
+  bool counts_arrivals_ = false;
+};
+
+}  // namespace muster::kubernetes

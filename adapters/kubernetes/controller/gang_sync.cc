@@ -1,0 +1,222 @@
+#include "adapters/kubernetes/controller/gang_sync.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::kubernetes {
+
+// What is to be said of a task that has a place, given its pod.
+std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
+                                             GangRecord* gang) {
+  TaskAnswer answer{.task = task, .attempt = slot->attempt};
+  const PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  if (pod != nullptr && pod->end == PodRecord::End::kSucceeded) {
+    answer.outcome = TaskOutcome::kSucceeded;
+    slot->stage = TaskStage::kDone;
+    return answer;
+  }
+  if (pod == nullptr && slot->stage == TaskStage::kAwaited) {
+    if (s_.link.now() < slot->awaited_until) return std::nullopt;
+    // Nobody makes it again. The others go on without.
+    answer.outcome = TaskOutcome::kSucceeded;
+    slot->stage = TaskStage::kDone;
+    return answer;
+  }
+  if (pod == nullptr || pod->end == PodRecord::End::kFailed) {
+    answer.outcome = slot->stage == TaskStage::kStopping
+                         ? TaskOutcome::kReleased
+                         : TaskOutcome::kYielded;
+    slot->stage = TaskStage::kWaiting;
+    if (pod != nullptr) gang->Detach(pod->ref.uid);
+    return answer;
+  }
+  const bool bound = !pod->node.empty();
+  if (bound && slot->stage != TaskStage::kRunning &&
+      slot->stage != TaskStage::kStopping && !s_.nodes.Has(pod->node)) {
+    // Somebody else bound it, to a node that is not known (yet).
+    answer.outcome = TaskOutcome::kYielded;
+    slot->stage = TaskStage::kWaiting;
+    gang->Detach(pod->ref.uid);
+    return answer;
+  }
+  if (bound && (slot->stage == TaskStage::kBinding ||
+                slot->stage == TaskStage::kAwaited)) {
+    answer.outcome = TaskOutcome::kStarted;
+    if (pod->node != slot->node) answer.node = pod->node;
+    slot->stage = TaskStage::kRunning;
+    slot->node = pod->node;
+    return answer;
+  }
+  if (slot->stage == TaskStage::kAwaited && pod->waits())
+    executor_.Bind(task, slot);
+  return std::nullopt;
+}
+
+void GangSync::AnswerTasks(GangRecord* gang) {
+  if (gang->told.key.empty()) return;
+  TasksAnswered answers{.gang = gang->told.key};
+  for (uint32_t r = 0; r < gang->roles().size(); ++r) {
+    std::vector<TaskSlot>& slots = gang->roles()[r].slots;
+    for (uint32_t i = 0; i < slots.size(); ++i) {
+      if (!slots[i].placed()) continue;
+      auto answer = AnswerOf({r, i}, &slots[i], gang);
+      if (!answer) continue;
+      if (!slots[i].placed()) s_.nodes.TellUsageAgain(slots[i].node);
+      answers.tasks.push_back(*std::move(answer));
+    }
+  }
+  if (!answers.tasks.empty()) s_.link.MustTell(std::move(answers));
+  // When all have succeeded, or been stopped for good, it is over.
+  if (!s_.link.scheduler().FindGang(gang->told.key).valid()) s_.Forget(gang);
+}
+
+void GangSync::TellEmpty(GangRecord* gang) {
+  if (gang->told.key.empty()) return;
+  const bool comes_back = gang->ref.kind != GroupKind::kPod && !gang->gone &&
+                          s_.link.now() < gang->empty_until;
+  if (!comes_back) {
+    s_.link.MustTell(GangFinished{gang->told.key});
+    s_.Forget(gang);
+    return;
+  }
+  if (!gang->told.held) {
+    gang->told.held = true;
+    gang->told.held_why =
+        absl::StrCat("0 of ", gang->spec->min_pods, kPodsLack);
+    s_.link.MustTell(GangHeld{gang->told.key, true, gang->told.held_why});
+  }
+}
+
+void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
+  if (wanted.queue.empty()) wanted.queue = s_.options.default_queue;
+  std::string why_not =
+      s_.queues.WhyNot(wanted.queue, gang->ref.namespace_name);
+  if (!why_not.empty()) {
+    s_.gangs.SetOutside(gang->ref);
+    reporter_.Report(gang, "SchedulerError", why_not);
+    if (gang->told.key.empty()) return;
+    wanted.queue = gang->told.queue;
+    wanted.held = true;
+    wanted.held_why = std::move(why_not);
+  }
+  if (wanted == gang->told) return;
+  absl::Status status;
+  if (gang->told.key.empty()) {
+    status = s_.link.Tell(GangSubmitted{wanted});
+    if (status.ok()) s_.gangs.SetTold(wanted.key, gang->ref);
+  } else {
+    if (wanted.queue != gang->told.queue) {
+      status = s_.link.Tell(GangMoved{wanted.key, wanted.queue});
+    }
+    if (status.ok()) status = s_.link.Tell(GangChanged{wanted});
+  }
+  if (status.ok()) {
+    gang->told = std::move(wanted);
+  } else {
+    s_.gangs.SetOutside(gang->ref);  // A closed queue may open again.
+    reporter_.Report(gang, "SchedulerError", std::string(status.message()));
+  }
+}
+
+bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
+  gang->MakeRoles(s_.gangs.pods(), bound_too);
+  PriorityClass priority_class;
+  Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
+  if (wanted.key.empty()) return false;
+  s_.link.TellClass(priority_class);
+  TellWanted(std::move(wanted), gang);
+  return true;
+}
+
+void GangSync::TellGang(GangRecord* gang) {
+  if (TellPods(gang, false)) {
+    gang->empty_until = kForever;
+    return;
+  }
+  if (gang->empty_until == kForever) {
+    gang->empty_until = s_.link.now() + s_.options.group_timeout;
+    s_.gangs.TouchAt(gang->empty_until, gang->ref);
+  }
+  TellEmpty(gang);
+  const std::string why_not = gang->WhyNot(s_.gangs.pods());
+  if (!why_not.empty()) reporter_.Report(gang, "SchedulerError", why_not);
+}
+
+void GangSync::Sync(const GroupRef& ref) {
+  GangRecord* gang = s_.gangs.Find(ref);
+  if (gang == nullptr) return;
+  AnswerTasks(gang);
+  if (gang->placed() && !gang->HasPods()) {
+    // Places are kept for single pods, not for a gang that somebody took away.
+    s_.link.MustTell(GangYielded{gang->told.key});
+    s_.FreePlaces(gang);
+  }
+  if (gang->spec) TellGang(gang);
+  // Pods that took the tasks of others may have places to be bound to.
+  AnswerTasks(gang);
+  UpdateUsage(*gang);
+  UpdateBudgets(*gang);
+  if (gang->empty() && gang->told.key.empty() && !gang->has_object) {
+    s_.gangs.Erase(ref);
+  }
+}
+
+void GangSync::UpdateUsage(const GangRecord& gang) {
+  for (const auto& [uid, task] : gang.members()) {
+    const PodRecord* pod = s_.gangs.FindPod(uid);
+    if (pod == nullptr) continue;
+    PodUsage usage;
+    const bool placed = task && gang.SlotOf(*task)->placed();
+    if (!placed && pod->runs()) {
+      usage = pod->role == nullptr
+                  ? pod->usage
+                  : PodUsage{pod->node, pod->role->shape.resources,
+                             pod->role->shape.devices.count};
+    }
+    s_.nodes.SetUsage(uid, std::move(usage));
+  }
+}
+
+void GangSync::UpdateBudgets(const GangRecord& gang) {
+  const std::string& ns = gang.ref.namespace_name;
+  for (const auto& [uid, task] : gang.members()) {
+    const PodRecord* pod = s_.gangs.FindPod(uid);
+    if (pod != nullptr && pod->runs() && !gang.told.key.empty()) {
+      s_.budgets.SetPod(ns, uid, gang.told.key, *pod->labels);
+    } else {
+      s_.budgets.RemovePod(ns, uid);
+    }
+  }
+}
+
+void GangSync::TellMembers() {
+  for (auto& [ref, gang] : s_.gangs.all()) {
+    if (gang.spec) TellPods(&gang, true);
+  }
+}
+
+void GangSync::TakeOver(Reconciled* whole) {
+  const Time now = s_.link.now();
+  for (auto& [ref, gang] : s_.gangs.all()) {
+    for (const auto& [uid, task] : gang.members()) {
+      if (!task || gang.told.key.empty()) continue;
+      const PodRecord& pod = *s_.gangs.FindPod(uid);
+      if (!s_.nodes.Has(pod.node)) continue;
+      whole->tasks.push_back(
+          {.gang = gang.told.key,
+           .task = *task,
+           .node = pod.node,
+           .releasing = pod.deleting,
+           .started = std::min(now, pod.started.value_or(pod.created))});
+      TaskSlot& slot = *gang.SlotOf(*task);
+      slot.stage = pod.deleting ? TaskStage::kStopping : TaskStage::kRunning;
+      slot.node = pod.node;
+    }
+    UpdateUsage(gang);
+    UpdateBudgets(gang);
+  }
+}
+
+}  // namespace muster::kubernetes

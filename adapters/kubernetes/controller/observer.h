@@ -1,0 +1,64 @@
+// Observer: what the API server tells, as records.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "adapters/kubernetes/api/muster_objects.h"
+#include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/controller/role_pool.h"
+#include "adapters/kubernetes/controller/state.h"
+#include "adapters/kubernetes/model/group.h"
+
+namespace muster::kubernetes {
+
+// Of one object in the order in which the API server tells of it; between
+// objects any order is right. Not synchronised.
+class Observer {
+ public:
+  // The state is not owned.
+  explicit Observer(ControllerState* state) : s_(*state) {}
+
+  // An object as it is now. O(size of the object), and for pods the logarithm
+  // of their number.
+  void Observe(const api::Node& node);
+  void Observe(const api::Pod& pod);
+  void Observe(const api::PodGroup& group);
+  void Observe(const api::MusterPodGroup& group);
+  // A Job of batch/v1: since when its pods have their place.
+  void Observe(const api::Owner& job);
+  void Observe(const api::Queue& queue);
+  void Observe(const api::Namespace& ns);
+  void Observe(const api::PodDisruptionBudget& budget);
+
+  // It is gone.
+  void NodeGone(const std::string& name);
+  void PodGone(const std::string& uid);
+  void GroupGone(const GroupRef& ref);
+  void JobGone(const std::string& namespace_name, const std::string& uid);
+  void QueueGone(const std::string& name);
+  void NamespaceGone(const std::string& name);
+  void BudgetGone(const std::string& namespace_name, const std::string& name);
+
+  size_t jobs() const { return jobs_.size(); }
+  size_t roles() const { return roles_.size(); }
+
+ private:
+  bool Manages(const api::Pod& pod) const;
+  // SpecFromPod, and since when a Job is there.
+  std::optional<GroupSpec> SpecOf(const GroupRef& ref,
+                                  const api::Pod& pod) const;
+  void SetGroup(const GroupRef& ref, GroupSpec spec);
+  bool LearnTopology(const std::string& key);
+
+  ControllerState& s_;
+  RolePool roles_;
+  // By namespace and UID: when they were created.
+  std::map<std::pair<std::string, std::string>, Time> jobs_;
+};
+
+}  // namespace muster::kubernetes

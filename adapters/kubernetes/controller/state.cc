@@ -1,0 +1,19 @@
+#include "adapters/kubernetes/controller/state.h"
+
+namespace muster::kubernetes {
+
+void ControllerState::Forget(GangRecord* gang) {
+  gangs.EraseTold(gang->told.key);
+  gang->told = {};
+  queues.Retry();
+  FreePlaces(gang);
+}
+
+void ControllerState::FreePlaces(GangRecord* gang) {
+  gang->ForEachSlot([this](TaskSlot& slot) {
+    if (slot.placed()) nodes.TellUsageAgain(slot.node);
+    slot = {.pod = slot.pod};
+  });
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,43 @@
+// What the parts of the controller have in common.
+#pragma once
+
+#include <utility>
+
+#include "adapters/kubernetes/controller/budget_book.h"
+#include "adapters/kubernetes/controller/gang_book.h"
+#include "adapters/kubernetes/controller/node_book.h"
+#include "adapters/kubernetes/controller/options.h"
+#include "adapters/kubernetes/controller/outbox.h"
+#include "adapters/kubernetes/controller/queue_book.h"
+#include "adapters/kubernetes/controller/scheduler_link.h"
+#include "adapters/kubernetes/controller/topology_book.h"
+#include "adapters/kubernetes/model/resource_kinds.h"
+
+namespace muster::kubernetes {
+
+struct ControllerState {
+  ControllerState(ControllerOptions o, Scheduler scheduler)
+      : options(std::move(o)),
+        link(std::move(scheduler)),
+        kinds(options.device_resource),
+        topologies(options.topologies),
+        queues(options.default_queue) {}
+
+  const ControllerOptions options;
+  SchedulerLink link;
+  ResourceKinds kinds;
+  bool kinds_changed = false;  // SchedulerConfig::resources is to follow.
+  TopologyBook topologies;
+  NodeBook nodes;
+  QueueBook queues;
+  BudgetBook budgets;
+  GangBook gangs;
+  Outbox outbox;
+
+  // The scheduler does not know the gang any more. O(tasks).
+  void Forget(GangRecord* gang);
+  // No task of it has a place any more. O(tasks).
+  void FreePlaces(GangRecord* gang);
+};
+
+}  // namespace muster::kubernetes
