@@ -25,6 +25,7 @@ ADAPTERS = {
     "experiments": {"inprocess", "report", "scenario", "text", "workloads"},
     "translate": set(),
     "kubernetes": {"text", "translate"},
+    "local": set(),
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
 # Libraries of their own, with a CMakeLists.txt; the other layers are muster::core.
