@@ -67,6 +67,10 @@ void Activator::NodeHasChanged(NodeIndex n) {
 
 void Activator::UsageChanged(QueueIndex q) { AddOnce(usage_changed_, q); }
 
+void Activator::UsageIsReleased(QueueIndex leaf) {
+  AddOnce(usage_released_, leaf);
+}
+
 void Activator::UsageFalls(QueueIndex leaf) {
   for (QueueIndex q = leaf; q != kNoQueue; q = tables_.queues.at(q).parent) {
     const QueueTree::Entry& e = tables_.queues.at(q);
@@ -89,14 +93,16 @@ void Activator::VictimsChanged(const GangRecord& r, bool later) {
 }
 
 bool Activator::empty() const {
-  return freed_.empty() && usage_changed_.empty() && changed_.empty() &&
-         victims_.empty() && !structure_ && !reclaim_ && !all_victims_;
+  return freed_.empty() && usage_changed_.empty() && usage_released_.empty() &&
+         changed_.empty() && victims_.empty() && !structure_ && !reclaim_ &&
+         !all_victims_;
 }
 
 void Activator::Forget() {
   for (const NodeIndex n : freed_) is_freed_[n] = 0;
   freed_.clear();
   usage_changed_.clear();
+  usage_released_.clear();
   fell_.clear();
   changed_.clear();
   victims_.clear();
@@ -114,7 +120,8 @@ void Activator::Publish(bool in_pass) {
   }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
-  for (const QueueIndex q : usage_changed_) PublishUsage(q);
+  for (const QueueIndex q : usage_changed_) PublishUsage(q, false);
+  for (const QueueIndex q : usage_released_) PublishUsage(q, true);
   for (const QueueIndex q : changed_) ActivateBelowAll(q);
   GangClassList& waiting = tables_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
@@ -430,12 +437,12 @@ void Activator::ForEachBelow(QueueIndex q, const F& f) {
   }
 }
 
-void Activator::PublishUsage(QueueIndex lowest) {
+void Activator::PublishUsage(QueueIndex lowest, bool released) {
   for (QueueIndex q = lowest; q != kNoQueue; q = tables_.queues.at(q).parent) {
     const QueueTree::Entry& e = tables_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
     ActivateBelow(q);
-    if (e.bounded) SetNominatedCheckDueBelow(q);
+    if (e.bounded && !released) SetNominatedCheckDueBelow(q);
   }
 }
 

@@ -37,7 +37,8 @@ struct GangSpec;
 //                                      exact; kVictims of those that its
 //                                      guarantee covers now, and did not;
 //                                      nominated gangs, if it has a limit (then
-//                                      also if it uses more)
+//                                      also if it uses more), unless as much is
+//                                      being released by then
 //   a queue uses more than guaranteed, kVictims of classes that could reclaim,
 //   or more beyond a guarantee         in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
@@ -68,6 +69,9 @@ class Activator {
   // The queue (kNoQueue: none), and all above it, use less, or by the host's
   // doing more.
   void UsageChanged(QueueIndex q);
+  // They use less, of which all is being released: what may start at once may
+  // not use it yet.
+  void UsageIsReleased(QueueIndex leaf);
   // They are about to use less.
   void UsageFalls(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
@@ -98,7 +102,7 @@ class Activator {
   void PublishRoom();
   void PublishRoomOn(NodeIndex n);
   void PublishStructure();
-  void PublishUsage(QueueIndex lowest);
+  void PublishUsage(QueueIndex lowest, bool released);
   // Calls f(whether it grows, class) with each class of q and all below it.
   template <class F>
   void ForEachBelow(QueueIndex q, const F& f);
@@ -127,9 +131,10 @@ class Activator {
   bool FindOwed(QueueIndex leaf);
 
   SchedulerTables& tables_;
-  std::vector<NodeIndex> freed_;           // Each once.
-  std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
-  std::vector<QueueIndex> usage_changed_;  // The lowest on each path.
+  std::vector<NodeIndex> freed_;            // Each once.
+  std::vector<uint8_t> is_freed_;           // By node: in which ledgers.
+  std::vector<QueueIndex> usage_changed_;   // The lowest on each path.
+  std::vector<QueueIndex> usage_released_;  // Likewise: UsageIsReleased.
   // A queue whose usage fell, and the most it used before.
   struct Fall {
     QueueIndex queue = kNoQueue;

@@ -184,7 +184,12 @@ void Holdings::Freed(GangIndex g, NodeIndex n, const Charges& before,
   tables_.activator.RoomFreed(n, now && later ? Ledger::kBoth
                                  : now        ? Ledger::kNow
                                               : Ledger::kLater);
-  tables_.activator.UsageChanged(tables_.gangs.at(g).queue);
+  const QueueIndex queue = tables_.gangs.at(g).queue;
+  if (now || !after.releases()) {
+    tables_.activator.UsageChanged(queue);
+  } else {
+    tables_.activator.UsageIsReleased(queue);
+  }
 }
 
 void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {

@@ -66,6 +66,24 @@ void Pass::Forget() {
   pass_.plan.Begin(nullptr);
 }
 
+bool Pass::AnyCheckDue() const {
+  return !pass_.budget.exhausted() && !pass_.tables.lists.check_due().empty();
+}
+
+// What one decision gives back goes first to gangs that lack tasks, then to
+// nominated ones, then to those that wait: as it would in the next pass if the
+// budget ended this one.
+void Pass::RepairAndServe() {
+  do {
+    do {
+      repair_.Run();
+      pass_.tables.activator.Publish(true);
+      if (!pass_.budget.exhausted()) promote_.Run();
+    } while (AnyCheckDue());
+    if (!pass_.budget.exhausted()) serve_.Run();
+  } while (AnyCheckDue());
+}
+
 void Pass::Run(Plan* plan) {
   SchedulerTables& tables = pass_.tables;
   WorkBudget& budget = pass_.budget;
@@ -73,10 +91,7 @@ void Pass::Run(Plan* plan) {
   pass_.plan.Begin(plan);
   Wake(tables);
   tables.activator.Publish(true);
-  repair_.Run();
-  tables.activator.Publish(true);
-  if (!budget.exhausted()) promote_.Run();
-  if (!budget.exhausted()) serve_.Run();
+  RepairAndServe();
   grow_.Run();
   const bool exhausted = budget.exhausted();
   const GangClassList& waiting = tables.lists.waiting();
@@ -89,9 +104,7 @@ void Pass::Run(Plan* plan) {
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();
-  // Room that a later phase gave back concerns gangs that were looked at.
-  const bool asked = !tables.lists.check_due().empty();
-  plan->next_wakeup = again || asked ? tables.now : NextDue(tables);
+  plan->next_wakeup = again ? tables.now : NextDue(tables);
 }
 
 }  // namespace muster

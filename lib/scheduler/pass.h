@@ -56,14 +56,16 @@ class Repair : public Phase {
 };
 
 // Checks the nominated gangs whose check is due: those whose capacity is free
-// now start; those whose capacity cannot become free any more wait again.
+// now start; one whose capacity cannot become free any more waits again, and
+// ends the phase, since what it was nominated for may make other checks due.
 class Promote : public Phase {
  public:
   using Phase::Phase;
   void Run();
 
  private:
-  void PromoteGang(GangIndex g);
+  // Whether its nomination was not undone.
+  bool PromoteGang(GangIndex g);
   bool MayStillStart(const GangRecord& r, const Resources& used) const;
 
   std::vector<Assignment> tasks_;
@@ -73,6 +75,7 @@ class Promote : public Phase {
 // that may be asked or the budget is spent. A pass that finds none active
 // searches further for one class whose no is not proven. A gang that is placed
 // leaves its class; a class whose first gang gets no for an answer is inactive.
+// An answer that makes the check of other gangs due ends the phase.
 // Each step depends on the state alone: it does not matter in how many passes
 // they are made.
 class Serve : public Phase {
@@ -159,6 +162,10 @@ class Pass {
   void Forget();
 
  private:
+  // Whether gangs are to be repaired or promoted, and may be in this pass.
+  bool AnyCheckDue() const;
+  void RepairAndServe();
+
   PassContext& pass_;
   Repair repair_{pass_};
   Promote promote_{pass_};

@@ -36,7 +36,7 @@ class Phase {
 
  protected:
   // Calls check(gang) with the gangs whose check is due (GangLists::check_due),
-  // those that are nominated or those that are not.
+  // those that are nominated or those that are not, until it returns false.
   template <class Check>
   void CheckDue(bool nominated, Check check) {
     positions_.clear();
@@ -48,13 +48,13 @@ class Phase {
   bool IsNominated(const QueuePosition& position) const {
     return tables_.gangs.at(position.gang).phase == GangPhase::kNominated;
   }
-  // With those in positions_, one after the other, until the budget is spent.
+  // With those in positions_ likewise, or until the budget is spent.
   template <class Check>
   void CheckRanks(Check check) {
     for (const QueuePosition& position : positions_) {
       if (pass_.budget.exhausted()) return;
       pass_.budget.Charge(1, kClassNs);
-      check(position.gang);
+      if (!check(position.gang)) return;
     }
   }
 

@@ -19,10 +19,10 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
 }  // namespace
 
 void Promote::Run() {
-  CheckDue(true, [this](GangIndex g) { PromoteGang(g); });
+  CheckDue(true, [this](GangIndex g) { return PromoteGang(g); });
 }
 
-void Promote::PromoteGang(GangIndex g) {
+bool Promote::PromoteGang(GangIndex g) {
   const GangRecord& r = tables_.gangs.at(g);
   const Cluster::Mark mark = tables_.cluster.Begin();
   HeldTasks(r, &tasks_);
@@ -48,6 +48,7 @@ void Promote::PromoteGang(GangIndex g) {
     GangEdit gang(tables_, g);
     gang->check_due = false;
   }
+  return hope;
 }
 
 // Whether it will be let in once it has room: it is not held, its queues have

@@ -62,7 +62,10 @@ void Repair::Run() {
 // the next pass if the budget ended this one.
 void Repair::RepairDue() {
   do {
-    CheckDue(false, [this](GangIndex g) { RepairGang(g); });
+    CheckDue(false, [this](GangIndex g) {
+      RepairGang(g);
+      return true;
+    });
     tables_.activator.Publish(true);
   } while (!pass_.budget.exhausted() &&
            !std::ranges::all_of(tables_.lists.check_due(),
@@ -85,6 +88,7 @@ void Repair::CancelOverdue() {
   CheckRanks([this](GangIndex g) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kMaxRuntime});
+    return true;
   });
 }
 

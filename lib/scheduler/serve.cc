@@ -17,7 +17,8 @@ void Serve::Run() {
   Forget();
   for (const QueueIndex leaf : waiting.ActiveLeaves()) Refresh(leaf);
   if (turns_.next() == kNoQueue) AskAgain();
-  while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
+  while (turns_.next() != kNoQueue && !pass_.budget.exhausted() &&
+         tables_.lists.check_due().empty()) {
     const QueueIndex leaf = turns_.next();
     const GangClassIndex c = tables_.lists.FirstToAsk(waiting, leaf);
     ServeClass(c, waiting.questions(c).active, 0);

@@ -91,11 +91,11 @@ MUTANTS = [
      "std::max(known->before[k], e.used[k])", "known->before[k]"),
     ("usage: the queues above", ACTIVATOR,
      """    ActivateBelow(q);
-    if (e.bounded)""",
+    if (e.bounded &&""",
      """    if (q == lowest) ActivateBelow(q);
-    if (e.bounded)"""),
+    if (e.bounded &&"""),
     ("usage: nominated gangs", ACTIVATOR,
-     "if (e.bounded) SetNominatedCheckDueBelow(q);", ""),
+     "if (e.bounded && !released) SetNominatedCheckDueBelow(q);", ""),
     ("more than guaranteed", ACTIVATOR,
      "return tables_.quota.MayReclaimAtAll(",
      "return false && tables_.quota.MayReclaimAtAll("),
