@@ -43,9 +43,12 @@ struct ExternalUsage {
   std::string node{};
   Resources amount{};  // Without the device kind.
   std::vector<DeviceShare> devices{};
-  // Further whole devices that are not named (a device plugin chose them): the
-  // library charges those that its own tasks leave, and moves the charge when
-  // a task turns out to have one of them.
+  // Further whole devices that are not named (a device plugin chose them). They
+  // are booked as devices that no task has; where these are too few, as some of
+  // the tasks that would give way first: nominated ones, those that are being
+  // released, then, of those that may be preempted, the last in queue order.
+  // They are booked anew when a task turns out to have one of them and when one
+  // leaves the node: no device counts as free that they may be.
   uint32_t unnamed_devices = 0;
 
   friend bool operator==(const ExternalUsage&, const ExternalUsage&) = default;

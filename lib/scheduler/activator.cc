@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lib/index/free_on.h"
+#include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
@@ -111,6 +112,7 @@ void Activator::Forget() {
 
 void Activator::Publish(bool in_pass) {
   if (empty()) return;
+  SettleFreed();
   const bool freed = !freed_.empty() || structure_ || !changed_.empty();
   if (freed) ++freed_epoch_;
   if (freed || !usage_changed_.empty()) {
@@ -145,6 +147,14 @@ void Activator::Publish(bool in_pass) {
                        });
   }
   Forget();
+}
+
+// What tasks have left may be what others have: before anybody is asked whether
+// there is room.
+void Activator::SettleFreed() {
+  for (size_t i = 0; i < freed_.size(); ++i) {
+    if (tables_.cluster.exists(freed_[i])) SettleUnnamed(tables_, freed_[i]);
+  }
 }
 
 void Activator::ActivatePutOff() {

@@ -80,7 +80,8 @@ class Activator {
   void QueueChanged(QueueIndex q);
   void AllVictims() { all_victims_ = true; }
 
-  // O(what happened x specs with classes + classes activated).
+  // First, what others use without naming it is settled on nodes that got room:
+  // SettleUnnamed. O(what happened x specs with classes + classes activated).
   void Publish(bool in_pass);
   // As if nothing had happened.
   void Forget();
@@ -98,6 +99,7 @@ class Activator {
   uint32_t SpecLimit() const;
   // The spec's shapes that the node admits, in the order of GangSpec::shapes.
   std::vector<bool> Admitted(NodeIndex n) const;
+  void SettleFreed();
   void ActivateRoom(GangClassList& list, uint32_t spec, uint8_t questions);
   void PublishRoom();
   void PublishRoomOn(NodeIndex n);

@@ -1,6 +1,9 @@
 #include "lib/scheduler/node_changes.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "lib/base/status_macros.h"
@@ -94,9 +97,57 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
   }
 }
 
+// How tasks have a device that others have, too: who has it most firmly, and of
+// those that are alike the first in queue order.
+struct DeviceClaim {
+  enum Kind : uint8_t { kNominated, kLeaves, kPreemptible, kFirm };
+  Kind kind = kNominated;
+  QueuePosition position{};
+  uint32_t device = 0;
+
+  // The one that gives way first is first.
+  friend bool operator<(const DeviceClaim& a, const DeviceClaim& b) {
+    return std::tie(a.kind, b.position, b.device) <
+           std::tie(b.kind, a.position, a.device);
+  }
+};
+
+DeviceClaim ClaimOf(const SchedulerTables& tables, const NodeTask& ref,
+                    const TaskRecord& task) {
+  DeviceClaim claim{.position = tables.lists.PositionOf(ref.gang)};
+  if (task.phase == TaskPhase::kReleasing) {
+    claim.kind = DeviceClaim::kLeaves;
+  } else if (task.phase != TaskPhase::kNominated) {
+    claim.kind = tables.SpecOf(ref.gang).gang().preemptible
+                     ? DeviceClaim::kPreemptible
+                     : DeviceClaim::kFirm;
+  }
+  return claim;
+}
+
+// One for each device that tasks have, the first that gives way first.
+std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n) {
+  std::map<uint32_t, DeviceClaim> strongest;
+  for (const NodeTask& ref : tables.nodes.tasks(n)) {
+    const TaskRecord& task = TaskOf(tables, ref);
+    if (task.phase > TaskPhase::kReleasing) continue;
+    DeviceClaim claim = ClaimOf(tables, ref, task);
+    for (const uint32_t d : task.at.devices) {
+      claim.device = d;
+      const auto [known, is_new] = strongest.try_emplace(d, claim);
+      if (!is_new) known->second = std::max(known->second, claim);
+    }
+  }
+  std::vector<DeviceClaim> claims;
+  for (const auto& [device, claim] : strongest) claims.push_back(claim);
+  std::ranges::sort(claims, std::less());
+  return claims;
+}
+
 // Which devices the unnamed ones of external usage are booked as: those they
-// were taken to have, and in place of one that a task has, another. O(tasks on
-// the node).
+// were taken to have, and in place of one that a task has, another; where there
+// is none, those of the tasks that give way first. O(tasks on the node, times
+// the logarithm where it is as full as that).
 DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
                   const NodeRecords::Facts& facts) {
   uint32_t wanted = facts.external.unnamed_devices;
@@ -108,12 +159,18 @@ DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
   for (const uint32_t d : all) {
     if (!node.devices[d].healthy) sick.Insert(d);
   }
-  const DeviceSet before = facts.unnamed;
+  const DeviceSet before = facts.unnamed & all;
   DeviceSet unnamed;
   // The best first: those they had, then those that no task could have.
-  for (const DeviceSet next :
-       {before - ours, all - ours - sick, all - ours, before, all}) {
-    TakeLast((next & all) - unnamed, &wanted, &unnamed);
+  for (const DeviceSet next : {before - ours, all - ours - sick, all - ours}) {
+    TakeLast(next - unnamed, &wanted, &unnamed);
+  }
+  if (wanted == 0) return unnamed;
+  for (const DeviceClaim& claim : ClaimsOn(tables, n)) {
+    if (wanted == 0) break;
+    if (!all.Contains(claim.device)) continue;
+    unnamed.Insert(claim.device);
+    --wanted;
   }
   return unnamed;
 }
@@ -217,6 +274,7 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
 }
 
 void SettleUnnamed(SchedulerTables& tables, NodeIndex n) {
+  if (tables.nodes.facts(n).external.unnamed_devices == 0) return;
   ChangeFacts(tables, n, [](NodeRecords::Facts&) {});
 }
 

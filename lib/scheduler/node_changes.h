@@ -35,7 +35,9 @@ bool UpsertNode(SchedulerTables& tables, const Node& node);
 // whose `unnamed` is settled anew. Nothing happens if they are the same.
 void ChangeFacts(SchedulerTables& tables, NodeIndex n,
                  const std::function<void(NodeRecords::Facts&)>& change);
-// Where its tasks are has changed: others may have other devices than recorded.
+// Which devices its tasks have has changed: others may have other unnamed ones
+// than recorded. O(1) if they have none, else O(tasks on the node), times the
+// logarithm if they have some that tasks have, too.
 void SettleUnnamed(SchedulerTables& tables, NodeIndex n);
 // The node is gone, after its tasks. It is down, so that no class counts
 // on it any more: that activates nothing.

@@ -185,6 +185,7 @@ bool World::Apply(const EventBody& what) {
   }
   state_ = scheduler_->State();
   CheckGangs();
+  CheckUnnamed();
   return status.ok();
 }
 
@@ -243,6 +244,7 @@ PlanRecord World::Pass(Time at, bool deep) {
     Fail("validate: after a pass: " + valid.ToString());
   }
   CheckGangs();
+  CheckUnnamed();
   CheckMirror();
   CheckSteady(plan);
   if (deep) CheckDeeply(at, before, whatif, plan);

@@ -104,6 +104,7 @@ class World final : private Journal {
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();
   void CheckMirror();
+  void CheckUnnamed();
   void CheckTruth();
   void SettleDown();
   void EndEverything();

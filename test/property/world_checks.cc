@@ -35,6 +35,48 @@ void World::CheckMirror() {
   }
 }
 
+namespace {
+
+// Of a node, what tasks are said to have, or are nominated for.
+std::set<uint32_t> DevicesOfTasks(const SchedulerState& state,
+                                  const std::string& node) {
+  std::set<uint32_t> devices;
+  for (const GangState& g : state.gangs) {
+    for (const TaskState& t : g.tasks) {
+      if (t.node != node || t.phase == TaskPhase::kSuspended) continue;
+      if (t.phase == TaskPhase::kSucceeded) continue;
+      for (const uint32_t d : t.devices) devices.insert(d);
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+// As many devices as others use, beside those that tasks have, are not free.
+void World::CheckUnnamed() {
+  const ClusterView cluster = scheduler_->cluster();
+  for (const NodeState& n : state_.nodes) {
+    if (n.external.unnamed_devices == 0) continue;
+    std::set<uint32_t> left;
+    for (uint32_t d = 0; d < n.node.devices.size(); ++d) left.insert(d);
+    for (const DeviceShare& s : n.external.devices) left.erase(s.device);
+    for (const uint32_t d : DevicesOfTasks(state_, n.node.key)) left.erase(d);
+    const size_t others = n.external.unnamed_devices;
+    const size_t most = left.size() - std::min(left.size(), others);
+    const NodeIndex i = cluster.Find(n.node.key).index;
+    size_t free = 0;
+    for (const uint32_t d : left) {
+      free += cluster.free_milli(i, d, Ledger::kNow) == kWholeDevice &&
+              cluster.free_milli(i, d, Ledger::kLater) == kWholeDevice;
+    }
+    if (free > most) {
+      return Fail("unnamed: " + n.node.key + " has " + std::to_string(free) +
+                  " devices free; others leave " + std::to_string(most));
+    }
+  }
+}
+
 // The same state decides the same, whatever was asked, cached or forgotten.
 void World::CheckDeeply(Time at, const SchedulerState& before,
                         const PlanRecord& whatif, const PlanRecord& plan) {
