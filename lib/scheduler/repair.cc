@@ -114,6 +114,7 @@ void Repair::RepairGang(GangIndex g) {
     if (Replace(g)) return;
     if (tables_.now - r.since < tables_.config.replacement_timeout) return;
   }
+  if (IsLive(r) && SparedUntil(r) > tables_.now) return;
   pass_.decisions.Stop(g, DecisionKind::kEvict, {.code = WhyEnds(r, whole)});
 }
 

@@ -21,7 +21,7 @@ class PlanInvariants {
           &PlanInvariants::Limits, &PlanInvariants::Minimum,
           &PlanInvariants::Useful, &PlanInvariants::Purpose,
           &PlanInvariants::Fifo, &PlanInvariants::Holds,
-          &PlanInvariants::Preemptions}) {
+          &PlanInvariants::Spared, &PlanInvariants::Preemptions}) {
       if (std::string broken = (this->*invariant)(); !broken.empty())
         return broken;
     }
@@ -191,6 +191,8 @@ class PlanInvariants {
           trial_.plan.now - g.since < timeout) {
         continue;
       }
+      // Or refused to stop.
+      if (runs && IsSpared(g)) continue;
       if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
         return "minimum: gang " + g.gang.key +
                " runs below it: " + Printer::Text(g);
@@ -302,6 +304,25 @@ class PlanInvariants {
         held |= trial_.before.queue(q)->held;
       }
       if (held) return "holds: held gang starts: " + Text(d);
+    }
+    return "";
+  }
+
+  // A stop was refused a short while ago.
+  bool IsSpared(const GangState& g) const {
+    return g.failures == 0 && g.backoff_until > trial_.plan.now;
+  }
+
+  // What has refused to stop is left alone for a while, unless the host wants
+  // it gone.
+  std::string Spared() {
+    for (const DecisionRecord& d : trial_.plan.decisions) {
+      const GangState* g = trial_.before.gang(d.gang);
+      if (g == nullptr || !Stops(d.kind) || d.tasks.empty() || !IsSpared(*g) ||
+          d.reason.code == ReasonCode::kCancelledByHost) {
+        continue;
+      }
+      return "spared: a stop that was refused is asked for again: " + Text(d);
     }
     return "";
   }

@@ -175,6 +175,58 @@ TEST_F(SchedulerTest, ARefusedDrainIsAskedForAgainAfterAWhile) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
+// Of two tasks of "a" one is gone, and there is no room for it beside the
+// other.
+class BelowItsMinimum : public SchedulerTest {
+ protected:
+  BelowItsMinimum() {
+    Nodes({1, 1});
+    s.Submit(Job("a", 2));
+    s.Pass();
+    s.AllDone();
+  }
+  void NodeTakesNothingNew(const std::string& node) {
+    Node cordoned = Machine(node, 1);
+    cordoned.schedulable = false;
+    s.Happens(NodeChanged{cordoned});
+  }
+  void ExpectLeftAloneForAWhile() {
+    s.Refused(DecisionKind::kEvict, "a");
+    EXPECT_EQ(s.Phase("a"), "running");
+    EXPECT_THAT(s.Pass(), IsEmpty());
+    EXPECT_EQ(s.NextWakeup(), s.now + 10 * kSecond);
+    EXPECT_THAT(s.PassAfter(9), IsEmpty());
+    s.ExpectRestorable();
+    EXPECT_THAT(s.PassAfter(1), ElementsAre("evict a"));
+  }
+};
+
+TEST_F(BelowItsMinimum, ARefusedStopOfAGangIsAskedForAgainAfterAWhile) {
+  NodeTakesNothingNew("n2");
+  s.Answers("a", {0, 1}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+  ExpectLeftAloneForAWhile();
+  ExpectLeftAloneForAWhile();
+}
+
+TEST_F(BelowItsMinimum, SoIsThatOfAGangThatLostANode) {
+  s.Happens(NodeDown{"n2"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+  ExpectLeftAloneForAWhile();
+}
+
+TEST_F(BelowItsMinimum, AGangThatIsLeftAloneGetsWhatItLacks) {
+  NodeTakesNothingNew("n2");
+  s.Answers("a", {0, 1}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+  s.Refused(DecisionKind::kEvict, "a");
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.HasNode("n3", 1);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n3"));
+  s.AllDone();
+  EXPECT_THAT(s.PassAfter(10), IsEmpty());
+}
+
 TEST_F(SchedulerTest, AFailedTaskIsReplacedThenTheGangIsRolledBack) {
   Nodes({4});
   s.Submit(Job("a", 2));
