@@ -93,10 +93,12 @@ void Activator::VictimsChanged(const GangRecord& r, bool later) {
   AddOnce(victims_, {r.queue, tables_.PriorityOf(r), later});
 }
 
+void Activator::LosesTask(GangIndex g) { AddOnce(lost_tasks_, g); }
+
 bool Activator::empty() const {
   return freed_.empty() && usage_changed_.empty() && usage_released_.empty() &&
-         changed_.empty() && victims_.empty() && !structure_ && !reclaim_ &&
-         !all_victims_;
+         changed_.empty() && victims_.empty() && lost_tasks_.empty() &&
+         !structure_ && !reclaim_ && !all_victims_;
 }
 
 void Activator::Forget() {
@@ -107,6 +109,7 @@ void Activator::Forget() {
   fell_.clear();
   changed_.clear();
   victims_.clear();
+  lost_tasks_.clear();
   structure_ = reclaim_ = all_victims_ = false;
 }
 
@@ -125,6 +128,11 @@ void Activator::Publish(bool in_pass) {
   for (const QueueIndex q : usage_changed_) PublishUsage(q, false);
   for (const QueueIndex q : usage_released_) PublishUsage(q, true);
   for (const QueueIndex q : changed_) ActivateBelowAll(q);
+  for (const GangIndex g : lost_tasks_) {
+    if (!tables_.gangs.at(g).exists) continue;
+    const GangClassIndex c = tables_.lists.ClassOf(g, true);
+    if (c != kNoClass) tables_.lists.growing().Activate(c, Questions::kRoom);
+  }
   GangClassList& waiting = tables_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
     waiting.ForEach([this](GangClassIndex c) { ActivateVictims(c); });

@@ -28,6 +28,8 @@ struct GangSpec;
 //                                      gone that the class may take from
 //   a node got room (now or later)     growth of such classes; nominated gangs
 //                                      there, suspended ones that had it
+//   a gang that runs lost a task       its growth: another role, or another
+//                                      place, may do now
 //   any of these, or a quota changed   gangs that run below their minimum
 //   nodes came, went or changed        classes that compare domains, or count
 //                                      devices by their memory; growth that is
@@ -77,6 +79,7 @@ class Activator {
   void ExceedsGuarantee() { reclaim_ = true; }
   // `later`: gangs of this round may be victims in the next.
   void VictimsChanged(const GangRecord& r, bool later = false);
+  void LosesTask(GangIndex g);
   void QueueChanged(QueueIndex q);
   void AllVictims() { all_victims_ = true; }
 
@@ -151,6 +154,7 @@ class Activator {
     friend bool operator==(const NewVictim&, const NewVictim&) = default;
   };
   std::vector<NewVictim> victims_;
+  std::vector<GangIndex> lost_tasks_;
   bool structure_ = false;
   bool reclaim_ = false;
   bool all_victims_ = false;

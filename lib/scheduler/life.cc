@@ -12,6 +12,7 @@ void Life::Drop(GangEdit& gang, TaskId id) {
   tables_.answers.Settle(*gang, *task);
   tables_.holdings.Unhold(gang.gang(), *task);
   if (gang->phase == GangPhase::kStopping) gang->interrupted = true;
+  if (IsLive(*gang)) tables_.activator.LosesTask(gang.gang());
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 

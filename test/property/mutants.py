@@ -51,6 +51,8 @@ MUTANTS = [
      """
       tables_.lists.waiting().Activate(tables_.lists.ClassOf(task.gang, false),
                                        kBoth);""", ""),
+    ("a lost task: growth", ACTIVATOR,
+     "if (c != kNoClass) tables_.lists.growing().Activate(c, Questions::kRoom);", ""),
     ("room or quota: gangs below their minimum", ACTIVATOR,
      "if (freed || !usage_changed_.empty()) {", "if (false) {"),
     ("quota: gangs below their minimum", ACTIVATOR,

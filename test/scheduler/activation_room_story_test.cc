@@ -80,6 +80,28 @@ TEST_F(RoomThatComes, IsForWhoMayGrow) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
 }
 
+// There was room for it all along, and no need; where the task was there is
+// none.
+TEST_F(RoomThatComes, IsForAnotherTaskOfARoleThatWasWhole) {
+  for (const char* node : {"n1", "n2", "n3"}) Has(node, 1);
+  Gang e = Elastic("e", 1, 2);
+  e.groups = {{.min_children = 1}};  // One role is enough.
+  e.roles[0].name = "small";
+  Role large = e.roles[0];
+  large.name = "large";
+  large.min_tasks = 2;
+  large.shape.devices.count = 2;
+  e.roles.push_back(large);
+  Runs(e);
+  ASSERT_EQ(s.Where("e"), "n1 n2");
+  Node n1 = Named("n1", 1);
+  n1.schedulable = false;
+  s.Happens(NodeChanged{n1});
+  Quiet();
+  s.Answers("e", {0, 0}, TaskOutcome::kDone);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3"));
+}
+
 TEST_F(RoomThatComes, IsForWhoIsPromisedIt) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));
