@@ -64,9 +64,19 @@ bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
 }
 
-bool Keeps(GangPhase gang, TaskPhase task) {
-  return (gang == GangPhase::kSuspending || gang == GangPhase::kSuspended) &&
-         (task == TaskPhase::kReleasing || task == TaskPhase::kSuspended);
+bool IsShrunk(const GangRecord& r, const TaskRecord& task) {
+  return std::ranges::any_of(r.pending, [&](const PendingRecord& pending) {
+    return pending.seq == task.pending_seq &&
+           pending.kind == DecisionKind::kShrink;
+  });
+}
+
+bool Keeps(const GangRecord& r, const TaskRecord& task) {
+  return (r.phase == GangPhase::kSuspending ||
+          r.phase == GangPhase::kSuspended) &&
+         (task.phase == TaskPhase::kReleasing ||
+          task.phase == TaskPhase::kSuspended) &&
+         !IsShrunk(r, task);
 }
 
 bool Lacks(const GangRecord& r) {

@@ -148,8 +148,11 @@ inline bool IsLive(GangPhase phase) {
   return phase == GangPhase::kStarting || phase == GangPhase::kRunning;
 }
 inline bool IsLive(const GangRecord& r) { return IsLive(r.phase); }
+// Whether a decision that is not answered yet stops the task for good, while
+// the gang goes on.
+bool IsShrunk(const GangRecord& r, const TaskRecord& task);
 // TaskRecord::keeps, by the phases of the gang and of the task.
-bool Keeps(GangPhase gang, TaskPhase task);
+bool Keeps(const GangRecord& r, const TaskRecord& task);
 // The position in the role's shapes of the one that the task has.
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
 // What a gang would lose if it were stopped: work from before, and, while it

@@ -84,7 +84,8 @@ void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
 
 void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
                            TaskOutcome outcome) {
-  const bool suspending = gang->phase == GangPhase::kSuspending;
+  const bool suspending =
+      gang->phase == GangPhase::kSuspending && !IsShrunk(*gang, task);
   if (suspending && outcome == TaskOutcome::kReleased) {
     tables_.answers.Settle(*gang, task);
     tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
@@ -206,7 +207,7 @@ void Life::GoOn(GangRecord& r) {
 void Life::UpdateKeeps(GangEdit& gang) {
   if (tables_.SpecOf(gang.gang()).kept.empty()) return;
   for (TaskRecord& task : gang->tasks) {
-    const bool keeps = Keeps(gang->phase, task.phase);
+    const bool keeps = Keeps(*gang, task);
     if (task.keeps != keeps)
       tables_.holdings.SetKeeps(gang.gang(), task, keeps);
   }

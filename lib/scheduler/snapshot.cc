@@ -266,7 +266,6 @@ absl::Status LoadTask(SchedulerTables& tables, const GangState& s,
   task.task = in.task;
   task.phase = in.phase;
   task.attempt = in.attempt;
-  task.keeps = Keeps(s.phase, in.phase);
   task.at.shape = spec.prepared.shapes[in.task.role][in.alternative];
   task.at.devices = in.devices;
   task.at.first_slice = in.first_slice;
@@ -280,6 +279,7 @@ absl::Status LoadTask(SchedulerTables& tables, const GangState& s,
   for (const PendingDecision& o : s.pending) {
     if (std::ranges::count(o.tasks, in.task) > 0) task.pending_seq = o.seq;
   }
+  task.keeps = Keeps(*gang, task);
   gang->tasks.push_back(task);
   tables.holdings.Hold(gang.gang(), task);
   return absl::OkStatus();

@@ -18,6 +18,18 @@ void NodeUse::Add(const NodeUse& other) {
   }
 }
 
+namespace {
+
+// Whether it was told to stop while its gang went on.
+bool IsShrunk(const GangState& gang, TaskId task) {
+  return std::ranges::any_of(gang.pending, [&](const PendingDecision& p) {
+    return p.kind == DecisionKind::kShrink &&
+           std::ranges::find(p.tasks, task) != p.tasks.end();
+  });
+}
+
+}  // namespace
+
 StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
   const std::vector<std::string>& kinds = state.config.resources;
   device_kind_ = state.config.KindOf(state.config.device_kind);
@@ -52,7 +64,8 @@ StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
       const bool resumes = (g.phase == GangPhase::kSuspending ||
                             g.phase == GangPhase::kSuspended) &&
                            (t.phase == TaskPhase::kReleasing ||
-                            t.phase == TaskPhase::kSuspended);
+                            t.phase == TaskPhase::kSuspended) &&
+                           !IsShrunk(g, t.task);
       if (live || t.phase == TaskPhase::kReleasing ||
           t.phase == TaskPhase::kSuspended) {
         const NodeUse now =

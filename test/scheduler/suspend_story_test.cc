@@ -149,6 +149,28 @@ TEST_F(SuspendStories, OneOfTwoMayKeepItsMemory) {
                                     "nominate c: n1"));
 }
 
+// One of its tasks was to stop for good before.
+TEST_F(SuspendStories, ATaskThatItCouldDoWithoutIsNotSuspendedWithIt) {
+  HasNode("n2");
+  Gang e = Heavy("e", 60, "low");
+  e.roles[0].desired_tasks = 2;
+  Runs(e);
+  ASSERT_EQ(s.Where("e"), "n1 n2");
+  s.Submit(Heavy("b", 60, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for b: 0/1", "nominate b: n2"));
+  s.Submit(Heavy("c", 30, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("suspend e for c", "nominate c: n1"));
+  s.ExpectRestorable();
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "n2 has room for b";
+  s.AllDone();
+  EXPECT_EQ(s.Phase("e"), "suspended");
+  EXPECT_EQ(s.Where("e"), "n1");
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n2", "start c: n1"));
+  s.AllDone();
+  s.Happens(GangFinished{"c"});
+  EXPECT_THAT(s.Pass(), ElementsAre("resume e: n1"));
+}
+
 TEST_F(SuspendStories, AQueueIsChargedWithWhatItsGangsKeep) {
   s.Happens(QueueChanged{
       {.key = "q", .quotas = {{.resource = "memory", .limit = 100 * kGb}}}});
