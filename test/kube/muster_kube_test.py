@@ -6,122 +6,14 @@
 
 import json
 import signal
-import subprocess
-import sys
-import threading
 import time
-import unittest
 
+import muster
 import testbed
-
-PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
-DEFAULT = "/api/v1/namespaces/default"
-JOBS = "/apis/batch/v1/namespaces/default/jobs"
-GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
+from muster import DEFAULT, JOBS, MusterKube, pod
 
 
-class MusterKube:
-    """The program under test; it ends with `with`."""
-
-    def __init__(self, kubeconfig, *flags):
-        self.lines = []
-        self.process = subprocess.Popen(
-            [PROGRAM, "--kubeconfig", kubeconfig, *flags],
-            stderr=subprocess.PIPE, text=True)
-        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
-        self.reader.start()
-
-    def ready(self):
-        testbed.wait("muster-kube is in step", lambda: any("in step" in line for line in self.lines), 30)
-        return self
-
-    def kill(self, number=signal.SIGKILL):
-        self.process.send_signal(number)
-        self.process.wait(30)
-        self.reader.join()
-        self.process.stderr.close()
-
-    def __enter__(self):
-        return self.ready()
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.kill(signal.SIGTERM)
-
-
-def pod(gpus=0, cpu="100m", run_for=None, group=None, priority=None, **metadata):
-    spec = {
-        "schedulerName": "muster",
-        "restartPolicy": "Never",
-        "terminationGracePeriodSeconds": 2,
-        "containers": [{"name": "main", "image": "example.com/main", "resources": {
-            "requests": {"cpu": cpu}, **({"limits": {"nvidia.com/gpu": gpus}} if gpus else {})}}],
-    }
-    if group:
-        spec["schedulingGroup"] = {"podGroupName": group}
-    if priority:
-        spec["priorityClassName"] = priority
-    annotations = {"testbed.muster.dev/run-for": run_for} if run_for else {}
-    return {"metadata": {"annotations": annotations, **metadata}, "spec": spec}
-
-
-class MusterKubeTest(unittest.TestCase):
-    flags = ("--nodes=2", "--gpus=2")
-
-    def setUp(self):
-        self.plane = testbed.Testbed(*self.flags)
-        self.addCleanup(self.plane.__exit__)
-        self.kubeconfig = self.plane.install_muster()
-
-    def run_muster(self, *flags):
-        muster = MusterKube(self.kubeconfig, *(flags or ("--no-leader-elect",)))
-        self.addCleanup(muster.__exit__)
-        return muster.ready()
-
-    def pods(self, label=None):
-        """Pods that are not being deleted, by name."""
-        query = f"?labelSelector={label}" if label else ""
-        return {one["metadata"]["name"]: one for one in self.plane.get(f"{DEFAULT}/pods{query}")["items"]
-                if "deletionTimestamp" not in one["metadata"]}
-
-    def bound(self, label=None):
-        return sorted(name for name, one in self.pods(label).items()
-                      if "nodeName" in one["spec"] and one["status"]["phase"] in ("Pending", "Running"))
-
-    def job(self, name, pods=1, **template):
-        self.plane.create(JOBS, {
-            "metadata": {"name": name},
-            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0,
-                     "podFailurePolicy": {"rules": [{
-                         "action": "Ignore",
-                         "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
-                     "template": pod(**template)}})
-
-    def gang(self, name, pods, minimum=None, key=None):
-        constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
-        self.plane.create(GROUPS, {
-            "metadata": {"name": name},
-            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum or pods}}, **constraints}})
-        for i in range(pods):
-            self.plane.create(f"{DEFAULT}/pods", pod(gpus=1, group=name, name=f"{name}-{i}", labels={"gang": name}))
-
-    def check(self):
-        """What the API server says: no node overbooked, no gang in part."""
-        used, gangs = {}, {}
-        for one in self.plane.get(f"{DEFAULT}/pods")["items"]:
-            self.assertNotIn("OutOf", one["status"].get("reason", ""))
-            group = one["spec"].get("schedulingGroup", {}).get("podGroupName")
-            node = one["spec"].get("nodeName")
-            if group:
-                gangs.setdefault(group, []).append(node)
-            if node and one["status"]["phase"] in ("Pending", "Running"):
-                for container in one["spec"]["containers"]:
-                    gpus = int(container["resources"].get("limits", {}).get("nvidia.com/gpu", 0))
-                    used[node] = used.get(node, 0) + gpus
-        for node, gpus in used.items():
-            self.assertLessEqual(gpus, 2, node)
-        return gangs
-
+class MusterKubeTest(muster.StoryTest):
     # --- Stories -----------------------------------------------------------------
 
     def test_jobs_run_in_turn_and_a_high_priority_one_preempts(self):
@@ -142,7 +34,7 @@ class MusterKubeTest(unittest.TestCase):
         self.assertNotIn("failed", [
             condition["type"].lower() for condition in
             self.plane.get(f"{JOBS}/test2")["status"].get("conditions", [])])
-        self.check()
+        self.finish()
 
     def test_two_gangs_of_four_on_four_gpus(self):
         self.run_muster()
@@ -159,7 +51,7 @@ class MusterKubeTest(unittest.TestCase):
         for name in self.pods("gang=red"):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.check()
+        self.finish()
 
     def test_a_bound_pod_has_an_event(self):
         self.run_muster()
@@ -214,22 +106,6 @@ class MusterKubeTest(unittest.TestCase):
 
     # --- Faults ------------------------------------------------------------------
 
-    def test_it_is_killed_while_a_gang_is_bound(self):
-        for round_ in range(6):
-            name = f"g{round_}"
-            muster = MusterKube(self.kubeconfig, "--no-leader-elect").ready()
-            self.gang(name, 4)
-            # Between none and all of the four are bound.
-            end = time.monotonic() + 0.015 * round_
-            testbed.wait("it begins", lambda: self.bound(f"gang={name}") or time.monotonic() > end)
-            muster.kill()
-            with MusterKube(self.kubeconfig, "--no-leader-elect"):
-                testbed.wait("the gang is whole", lambda: len(self.bound(f"gang={name}")) == 4)
-                self.check()
-            for pod_name in self.pods(f"gang={name}"):
-                self.plane.api("DELETE", f"{DEFAULT}/pods/{pod_name}")
-            testbed.wait("it is gone", lambda: not self.plane.get(f"{DEFAULT}/pods")["items"])
-
     def test_the_api_server_restarts(self):
         self.run_muster()
         self.gang("red", 4)
@@ -241,7 +117,7 @@ class MusterKubeTest(unittest.TestCase):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         self.gang("blue", 4)
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.check()
+        self.finish()
 
     def test_the_second_replica_takes_over(self):
         flags = ("--lease-duration=3", "--longest-request=1")
@@ -257,7 +133,7 @@ class MusterKubeTest(unittest.TestCase):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         self.gang("blue", 4)
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.check()
+        self.finish()
 
     def test_a_binding_that_somebody_else_won(self):
         self.run_muster()
@@ -270,15 +146,8 @@ class MusterKubeTest(unittest.TestCase):
         testbed.wait("all are bound", lambda: len(self.bound()) == 20)
         self.gang("red", 4)
         testbed.wait("red runs", lambda: len(self.bound("gang=red")) == 4)
-        self.check()
+        self.finish()
 
 
 if __name__ == "__main__":
-    testbed.require()
-    result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False).result
-    # All of it shares two cores with a whole control plane: one more try, which is told.
-    failed = [test.id().removeprefix("__main__.") for test, _ in result.failures + result.errors]
-    if failed and len(failed) < 3:
-        print("tried again:", *failed, file=sys.stderr, flush=True)
-        result = unittest.main(argv=sys.argv[:1] + failed, verbosity=2, exit=False).result
-    sys.exit(not result.wasSuccessful())
+    muster.main()

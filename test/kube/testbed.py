@@ -1,5 +1,7 @@
 """A control plane for tests in Python: what test/kube/README.md describes, as a class."""
 
+import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -102,10 +105,28 @@ class Testbed:
         }), encoding="utf-8")
         return path
 
-    def api(self, method, path, body=None, user="admin", timeout=30):
-        """The status code and the decoded answer of one request."""
+    def trust(self, user="admin"):
+        """A TLS context that trusts the API server alone, with the certificate of a user."""
         context = ssl.create_default_context(cafile=self.info["certificate_authority"])
         context.load_cert_chain(f"{self.dir}/users/{user}.crt", f"{self.dir}/users/{user}.key")
+        return context
+
+    def connect(self, timeout=30):
+        """A connection for many requests, as http.client has them."""
+        address = urllib.parse.urlsplit(self.server)
+        return http.client.HTTPSConnection(address.hostname, address.port, context=self.trust(), timeout=timeout)
+
+    @contextlib.contextmanager
+    def open(self, path, timeout=600):
+        """The answer to a GET, to be read line by line: a watch."""
+        with contextlib.closing(self.connect(timeout)) as connection:
+            connection.request("GET", path)
+            with connection.getresponse() as answer:
+                yield answer
+
+    def api(self, method, path, body=None, user="admin", timeout=30):
+        """The status code and the decoded answer of one request."""
+        context = self.trust(user)
         request = urllib.request.Request(
             self.server + path, method=method, data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json", "User-Agent": "muster-test"})
