@@ -258,7 +258,8 @@ func (k *Kubelet) refuse(ctx context.Context, pod *v1.Pod, memory *memory, reaso
 }
 
 // write patches the status, as a kubelet does: other writers' fields stay, and a
-// pod of the same name that was made since is not touched.
+// pod of the same name that was made since is not touched. Containers have ended
+// before anyone is told so, who may bind another pod to their room at once.
 func (k *Kubelet) write(ctx context.Context, before, after *v1.Pod, memory *memory) error {
 	old, err := json.Marshal(v1.Pod{Status: before.Status})
 	if err != nil {
@@ -272,6 +273,9 @@ func (k *Kubelet) write(ctx context.Context, before, after *v1.Pod, memory *memo
 	if err != nil {
 		return err
 	}
+	k.mutex.Lock()
+	memory.ended = after.Status.Phase != v1.PodRunning
+	k.mutex.Unlock()
 	written, err := k.client.CoreV1().Pods(before.Namespace).Patch(ctx, before.Name,
 		types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -281,9 +285,6 @@ func (k *Kubelet) write(ctx context.Context, before, after *v1.Pod, memory *memo
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	memory.written = written.ResourceVersion
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	memory.ended = after.Status.Phase != v1.PodRunning
 	return nil
 }
 
