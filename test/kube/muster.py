@@ -134,7 +134,16 @@ class StoryTest(unittest.TestCase):
         for node, room in nodes.items():
             one = pod(int(room.get("nvidia.com/gpu", 0)), cpu=room["cpu"], group="whole", name=f"whole-{node}")
             self.plane.create(f"{DEFAULT}/pods", one)
-        self.checker.wait("a gang has the whole cluster", lambda: self.checker.placed("whole") == len(nodes), 30)
+        try:
+            self.checker.wait("a gang has the whole cluster", lambda: self.checker.placed("whole") == len(nodes), 30)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nconditions: {self.conditions()}\noutput: {self.muster.lines}") from None
+
+    def conditions(self):
+        """What is said of pods that wait, by name."""
+        return {name: condition["message"] for name, one in self.pods().items()
+                for condition in one["status"].get("conditions", [])
+                if condition["type"] == "PodScheduled" and condition["status"] == "False"}
 
     def clear(self):
         """Takes away everything that runs or waits."""
@@ -193,7 +202,8 @@ def main():
     testbed.require()
     result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False).result
     # All of it shares two cores with a whole control plane: one more try, which is told.
-    failed = [test.id().removeprefix("__main__.") for test, _ in result.failures + result.errors]
+    failed = sorted({getattr(test, "test_case", test).id().removeprefix("__main__.")
+                     for test, _ in result.failures + result.errors})
     if failed and len(failed) < 3:
         print("tried again:", *failed, file=sys.stderr, flush=True)
         result = unittest.main(argv=sys.argv[:1] + failed, verbosity=2, exit=False).result

@@ -122,7 +122,7 @@ class MusterKubeTest(muster.StoryTest):
     def test_the_second_replica_takes_over(self):
         flags = ("--lease-duration=3", "--longest-request=1")
         first = self.run_muster(*flags)
-        second = MusterKube(self.kubeconfig, *flags)
+        second = self.muster = MusterKube(self.kubeconfig, *flags)
         self.addCleanup(second.__exit__)
         self.gang("red", 4)
         testbed.wait("red runs", lambda: len(self.bound("gang=red")) == 4)

@@ -44,6 +44,7 @@ class Request:
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def setup(self):
         self.upstream = None
@@ -173,6 +174,11 @@ class Proxy:
         with self.lock:
             self._connections.discard(connection)
         connection.close()
+
+    def forget(self):
+        """What was seen so far."""
+        with self.lock:
+            self.requests.clear()
 
     def of(self, *kinds, since=0.0):
         """The requests of these kinds, of all if none is named."""

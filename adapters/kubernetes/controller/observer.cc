@@ -47,6 +47,13 @@ void Observer::Observe(const api::Pod& pod) {
   s_.gangs.SetPod(std::move(record));
 }
 
+void Observer::PodRead(const api::Pod& pod) {
+  PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
+  if (known == nullptr || !known->node.empty()) return;
+  known->node = pod.node_name;
+  s_.gangs.Touch(known->group);
+}
+
 std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
                                           const api::Pod& pod) const {
   std::optional<GroupSpec> spec = SpecFromPod(ref, pod);

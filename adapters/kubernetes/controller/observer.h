@@ -27,6 +27,9 @@ class Observer {
   // of their number.
   void Observe(const api::Node& node);
   void Observe(const api::Pod& pod);
+  // As a request has read it. Watches may have told of it since, even its end:
+  // its node alone is taken, which it keeps. O(log pods).
+  void PodRead(const api::Pod& pod);
   void Observe(const api::PodGroup& group);
   void Observe(const api::MusterPodGroup& group);
   // A Job of batch/v1: since when its pods have their place.

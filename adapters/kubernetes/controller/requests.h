@@ -60,7 +60,7 @@ struct NominateRequest {
                          const NominateRequest&) = default;
 };
 
-// GET pods/NAME: what it is now is observed before the answer comes.
+// GET pods/NAME: what it is now is told before the answer comes.
 struct ReadRequest {
   PodRef pod{};
 

@@ -190,7 +190,7 @@ void Term::Answer(uint64_t id, const std::string& read_uid,
     if (gone || (pod.ok() && pod->meta.uid != read_uid)) {
       controller_->observer().PodGone(read_uid);
     } else if (pod.ok()) {
-      controller_->observer().Observe(*pod);
+      controller_->observer().PodRead(*pod);
     } else if (answer.outcome == ApiOutcome::kDone) {
       answer.outcome = ApiOutcome::kUnknown;  // It says nothing of the pod.
     }

@@ -326,7 +326,7 @@ ApiAnswer FakeApi::Perform(uint64_t id, const ReadRequest& read) {
   }
   const auto it = pods_.find(read.pod.name);
   if (it != pods_.end() && it->second.meta.uid == read.pod.uid) {
-    controller_->observer().Observe(it->second);
+    controller_->observer().PodRead(it->second);
   } else {
     controller_->observer().PodGone(read.pod.uid);
   }

@@ -151,6 +151,27 @@ TEST_F(HostTest, ABindingThatSomebodyElseWonIsReadAndLeftAlone) {
   ExpectNoDefects();
 }
 
+// The watch is another connection, and may be faster than the answer.
+TEST_F(HostTest, APodThatIsGoneIsNotBroughtBackByAReadFromBefore) {
+  server_.Serve(kPods, {PodJson("p", "u1")});
+  server_.perform = [this](const client::HttpRequest& request) {
+    server_.slow_writes = true;
+    return request.method == "GET"
+               ? KubeServer::Answered{200, PodJson("p", "u1", "n")}
+               : KubeServer::Answered{409};
+  };
+  Begin();
+  Run();
+  ASSERT_EQ(Binds(), 1);
+  server_.Push(kPods, "DELETED", PodJson("p", "u1", "n"));
+  Run();
+  ASSERT_EQ(host_->term()->controller().counts().pods, 0u);
+  server_.slow_writes = false;
+  Run();
+  EXPECT_EQ(host_->term()->controller().counts().pods, 0u);
+  ExpectNoDefects();
+}
+
 TEST_F(HostTest, AnAnswerThatIsNoPodIsAskedForAgain) {
   server_.Serve(kPods, {PodJson("p", "u1")});
   int reads = 0;

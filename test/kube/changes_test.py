@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""What users and others change while muster-kube decides: pods, nodes, and who binds them.
+
+    changes_test.py MUSTER_KUBE
+"""
+
+import threading
+
+import muster
+import testbed
+from muster import DEFAULT, QUEUES, pod
+from proxy import Proxy
+
+
+class ChangesTest(muster.StoryTest):
+    flags = ("--nodes=3", "--gpus=2")
+    shared = True
+
+    def setUp(self):
+        super().setUp()
+        self.priorities(high=1000)
+        self.proxy = Proxy(self.plane, self.kubeconfig)
+        self.addCleanup(self.proxy.__exit__)
+        self.run_muster(kubeconfig=self.proxy.kubeconfig)
+
+    def runs(self, group, pods, seconds=30):
+        self.checker.wait(f"{pods} of {group} run", lambda: self.checker.placed(group) == pods, seconds)
+
+    def condition(self, name):
+        """Of PodScheduled: reason and message."""
+        for one in self.plane.get(f"{DEFAULT}/pods/{name}")["status"].get("conditions", []):
+            if one["type"] == "PodScheduled" and one["status"] == "False":
+                return one["reason"], one["message"]
+        return None
+
+    def test_pods_are_deleted_while_they_wait(self):
+        self.gang("red", 6)
+        self.runs("red", 6)
+        self.gang("blue", 4)  # Waits for room.
+        self.gang("green", 2)  # Behind it.
+        testbed.wait("blue is told", lambda: self.condition("blue-0"))
+        self.delete("blue-1")
+        self.delete("red-0", "red-1", "red-2", "red-3", "red-4", "red-5")
+        # Three pods of blue are less than its minimum.
+        self.runs("green", 2)
+        testbed.wait("blue is told", lambda: "3 of 4" in (self.condition("blue-0") or ("", ""))[1])
+        self.assertEqual(0, self.checker.placed("blue"))
+        self.plane.create(f"{DEFAULT}/pods", pod(1, group="blue", name="blue-4"))
+        self.runs("blue", 4)
+        self.finish()
+
+    def test_pods_are_relabelled_while_they_wait(self):
+        queue = {"apiVersion": "muster.dev/v1alpha1", "kind": "Queue"}
+        self.plane.create(QUEUES, {**queue, "metadata": {"name": "held"}, "spec": {"held": True}})
+        self.plane.create(QUEUES, {**queue, "metadata": {"name": "open"}, "spec": {}})
+        for i in range(2):
+            self.plane.create(f"{DEFAULT}/pods", pod(
+                1, name=f"one-{i}", labels={"muster.dev/queue": "held"}))
+        for i in range(3):  # Two of them are wanted; one is of another group.
+            self.plane.create(f"{DEFAULT}/pods", pod(
+                1, name=f"pair-{i}", labels={"muster.dev/pod-group": "pair" if i else "other"},
+                annotations={"muster.dev/min-pods": "3"}))
+        testbed.wait("all are told", lambda: all(map(self.condition, ("one-0", "one-1", "pair-0", "pair-1", "pair-2"))))
+        self.plane.kubectl("label", "--overwrite", "pod", "one-0", "muster.dev/queue=open")
+        testbed.wait("it runs where nothing is held", lambda: self.bound() == ["one-0"])
+        self.plane.kubectl("label", "--overwrite", "pod", "pair-0", "muster.dev/pod-group=pair")
+        testbed.wait("the group is whole", lambda: self.bound() == ["one-0", "pair-0", "pair-1", "pair-2"])
+        self.assertIn("held", self.condition("one-1")[1])
+        self.finish()
+
+    def test_a_pod_has_another_priority_if_it_is_made_anew(self):
+        self.gang("red", 6)
+        self.runs("red", 6)
+        for name in ("first", "second"):
+            self.plane.create(f"{DEFAULT}/pods", pod(2, name=name))
+        testbed.wait("both are told", lambda: self.condition("first") and self.condition("second"))
+        # The API server lets nobody change the priority of a pod.
+        code, answer = self.plane.api("PUT", f"{DEFAULT}/pods/second", {
+            **(one := self.plane.get(f"{DEFAULT}/pods/second")), "spec": {**one["spec"], "priority": 7}})
+        self.assertEqual(422, code, answer)
+        self.delete("second")
+        self.plane.create(f"{DEFAULT}/pods", pod(2, name="second", priority="high"))
+        testbed.wait("it runs, and the gang in its way does not", lambda: "second" in self.bound() and
+                     self.checker.placed("red") == 0)
+        self.finish()
+
+    def test_a_node_is_deleted_while_it_is_bound_to(self):
+        self.plane.run("nodes", "--prefix=lost-", "--count=1", "--gpus=2", "--label=kind=lost")
+        self.addCleanup(self.plane.api, "DELETE", "/api/v1/nodes/lost-0")
+
+        def before(request):
+            if request.kind == "bind" and b"lost-0" in request.body:
+                self.plane.api("DELETE", "/api/v1/nodes/lost-0")
+
+        self.proxy.before = before
+        self.gang("red", 8)  # Needs all nodes.
+        testbed.wait("it is bound to the node that is gone", lambda: self.checker.placed("red") == 8 and
+                     not self.plane.get("/api/v1/nodes/lost-0"))
+        # As the garbage collector of pods does, within a minute.
+        self.delete(*(name for name, one in self.pods().items() if one["spec"]["nodeName"] == "lost-0"))
+        # Less than its minimum: the others give their places to those that have room for all.
+        self.checker.wait("no pod of it runs", lambda: self.checker.placed("red") == 0)
+        self.gang("blue", 6)
+        self.runs("blue", 6)
+        self.finish()
+
+    def test_bindings_that_somebody_else_won(self):
+        thief = {"apiVersion": "v1", "kind": "Binding", "target": {"apiVersion": "v1", "kind": "Node"}}
+        stolen = []
+
+        def before(request):
+            if request.kind == "bind" and not stolen:
+                stolen.append(request.name)
+                used = {one["spec"]["nodeName"] for one in list(self.checker.pods.values()) if "nodeName" in one["spec"]}
+                wanted = [f"node-{i}" for i in range(3)
+                          if f"node-{i}" not in used and f"node-{i}".encode() not in request.body]
+                code, answer = self.plane.api("POST", f"{DEFAULT}/pods/{request.name}/binding", {
+                    **thief, "metadata": {"name": request.name}, "target": {**thief["target"], "name": wanted[-1]}})
+                self.assertEqual(201, code, answer)
+
+        gone = threading.Event()
+
+        def after(request):
+            # muster-kube asks whose pod it is now; the watch may be faster than the answer.
+            if request.kind == "read":
+                gone.wait(5)
+
+        self.proxy.before, self.proxy.after = before, after
+        for i in range(8):
+            stolen.clear()
+            gone.clear()
+            self.proxy.forget()
+            self.gang(f"g{i}", 2)
+            self.runs(f"g{i}", 2)
+            testbed.wait("it asks", lambda: [one for one in self.proxy.of("read") if one.status])
+            self.assertEqual([201, 409], sorted(one.status for one in self.proxy.of("bind")))
+            self.delete(f"g{i}-0", f"g{i}-1")
+            self.checker.catch_up()
+            gone.set()
+        self.finish()
+
+
+if __name__ == "__main__":
+    muster.main()
