@@ -46,10 +46,19 @@ def wait(what, condition, seconds=60):
 class Testbed:
     """A running control plane; it ends with `with`, and with this process."""
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, audit=None):
+        """`audit`: of which user each request is written down, to be read by audited()."""
         self.program = binary()
         self.scratch = tempfile.TemporaryDirectory(prefix="muster-kube-")
         self.dir = os.path.join(self.scratch.name, "plane")
+        self.audit_log = pathlib.Path(self.scratch.name, "audit.log")
+        if audit:
+            policy = pathlib.Path(self.scratch.name, "audit.json")
+            policy.write_text(json.dumps({
+                "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+                "rules": [{"level": "Metadata", "users": [audit]}, {"level": "None"}]}), encoding="utf-8")
+            flags += (f"--arg=kube-apiserver=--audit-policy-file={policy}",
+                      f"--arg=kube-apiserver=--audit-log-path={self.audit_log}")
         text = self.run("up", "--json", f"--owner={os.getpid()}", *flags)
         self.info = json.loads(text)
         self.server = self.info["server"]
@@ -85,6 +94,16 @@ class Testbed:
         if done.returncode:
             raise AssertionError(f"kubectl {arguments}: {done.returncode}\n{done.stderr}")
         return done.stdout
+
+    def manifest(self, file):
+        """The objects of a file of YAML, as kubectl reads them."""
+        text = self.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", file)
+        objects, decoder = [], json.JSONDecoder()
+        while text := text.strip():
+            one, end = decoder.raw_decode(text)
+            objects += one["items"] if one["kind"] == "List" else [one]
+            text = text[end:]
+        return objects
 
     def install_muster(self):
         """Applies what muster-kube needs. Returns the path of a kubeconfig with the token of its
@@ -136,6 +155,14 @@ class Testbed:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())
+
+    def audited(self, begin=0):
+        """The requests of the audited user behind the first `begin` bytes, and how many bytes there are."""
+        if not self.audit_log.exists():
+            return [], 0
+        text = self.audit_log.read_bytes()
+        whole = text[begin:text.rfind(b"\n") + 1]
+        return [json.loads(line) for line in whole.splitlines()], begin + len(whole)
 
     def create(self, path, body):
         code, answer = self.api("POST", path, body)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/client/error.h"
 
 namespace muster::kubernetes {
 
@@ -49,6 +49,19 @@ void Host::End() {
   queue_.DropWaiting();
 }
 
+void Host::TellElection(Millis now) {
+  const absl::Status& error = election_->last_error();
+  if (error.ok()) {
+    if (election_->MayAct(now)) told_.clear();
+    return;
+  }
+  // Another candidate was faster.
+  if (absl::IsAborted(error) || absl::IsAlreadyExists(error)) return;
+  if (told_ == error.ToString()) return;
+  told_ = error.ToString();
+  log_(client::PlainText(told_));
+}
+
 Millis Host::Elect(Millis now) {
   if (!election_) {
     if (term_ == nullptr && !resigning_) Begin().IgnoreError();
@@ -62,6 +75,7 @@ Millis Host::Elect(Millis now) {
       request_ = transport_->Start(*std::move(request), this);
     }
   }
+  TellElection(now);
   const bool leads = election_->MayAct(now);
   if (leads && term_ == nullptr && !resigning_) Begin().IgnoreError();
   if (!leads) End();

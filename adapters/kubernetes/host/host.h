@@ -56,6 +56,9 @@ class Host final : private client::Receiver {
   Host(client::Transport* transport, HostOptions options, client::Millis offset,
        Log log);
   client::Millis Elect(client::Millis now);
+  // Why it does not get its lease, or may lose it; not the same again and
+  // again.
+  void TellElection(client::Millis now);
   absl::Status Begin();
   void End();
 
@@ -71,6 +74,7 @@ class Host final : private client::Receiver {
   client::RequestId request_ = 0;  // Of the election; 0: none.
   int status_ = 0;
   std::string body_;
+  std::string told_;  // The last error of the election that was logged.
   client::RequestQueue queue_;
   std::unique_ptr<Term> term_;
   bool resigning_ = false;

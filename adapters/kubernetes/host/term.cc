@@ -164,10 +164,12 @@ Millis Term::Advance(Millis now) {
 void Term::Send(const ApiRequest& request, Millis now) {
   auto write = ToWrite(request, writer_, now + wall_offset_);
   const auto* read = std::get_if<ReadRequest>(&request.body);
-  auto on_outcome = [self = self_, id = request.id,
+  auto on_outcome = [self = self_, id = request.id, kind = request.body.index(),
                      read_uid = read == nullptr ? "" : read->pod.uid](
                         const client::Outcome& outcome) {
-    if (*self != nullptr) (*self)->Answer(id, read_uid, outcome);
+    if (*self == nullptr) return;
+    (*self)->TellForbidden(kind, outcome);
+    (*self)->Answer(id, read_uid, outcome);
   };
   absl::Status status = write.status();
   if (status.ok())
@@ -176,6 +178,11 @@ void Term::Send(const ApiRequest& request, Millis now) {
     controller_->Answer(
         {request.id, ApiOutcome::kRefused, std::string(status.message())});
   }
+}
+
+void Term::TellForbidden(size_t kind, const client::Outcome& outcome) {
+  if (outcome.http_status != 403) return;
+  if (forbidden_told_.insert(kind).second) Say(outcome.error.message);
 }
 
 void Term::Answer(uint64_t id, const std::string& read_uid,

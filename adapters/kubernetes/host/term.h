@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,9 @@ class Term {
   client::Millis Advance(Watch* watch, client::Millis now);
   void Say(std::string_view line) const;
   void Send(const ApiRequest& request, client::Millis now);
+  // The API server's words, once for each kind of request: the index in
+  // RequestBody.
+  void TellForbidden(size_t kind, const client::Outcome& outcome);
   // `read_uid`: whom a ReadRequest was about; "": it was another request.
   void Answer(uint64_t id, const std::string& read_uid,
               const client::Outcome& outcome);
@@ -88,6 +92,7 @@ class Term {
   std::vector<ApiRequest> requests_;
   bool synced_ = false;
   size_t defects_told_ = 0;
+  std::set<size_t> forbidden_told_;
   // The queue's callbacks hold it: they do nothing when the term is over.
   std::shared_ptr<Term*> self_;
 };

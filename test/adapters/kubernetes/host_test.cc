@@ -1,6 +1,7 @@
 // Stories of a replica: what it does while it leads, and what it does not.
 #include "adapters/kubernetes/host/host.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,19 @@ TEST_F(HostTest, APodThatIsGoneIsNotBroughtBackByAReadFromBefore) {
   ExpectNoDefects();
 }
 
+TEST_F(HostTest, WhatItMayNotWriteIsToldOnce) {
+  server_.Serve(kPods, {PodJson("p", "u1"), PodJson("q", "u2")});
+  server_.perform = [](const client::HttpRequest& request) {
+    if (!request.path.ends_with("/binding")) return KubeServer::Answered{};
+    return KubeServer::Answered{
+        403, {{"kind", "Status"}, {"message", "cannot create binding"}}};
+  };
+  Begin();
+  Run();
+  EXPECT_GE(Binds(), 2);
+  EXPECT_EQ(std::ranges::count(lines_, "cannot create binding"), 1);
+}
+
 TEST_F(HostTest, AnAnswerThatIsNoPodIsAskedForAgain) {
   server_.Serve(kPods, {PodJson("p", "u1")});
   int reads = 0;
@@ -198,6 +212,19 @@ TEST_F(HostTest, ALeaderWaitsOutFormerOnesAndThenDecides) {
   EXPECT_TRUE(host_->decides());
   EXPECT_EQ(Binds(), 1);
   EXPECT_EQ(server_.lease()["spec"]["holderIdentity"], "me");
+}
+
+TEST_F(HostTest, WhyItMayNotHaveTheLeaseIsToldOnce) {
+  server_.lease_status = 403;
+  Begin(true);
+  Run(60'000);
+  EXPECT_EQ(host_->term(), nullptr);
+  ASSERT_EQ(lines_.size(), 1u);
+  EXPECT_THAT(lines_[0], HasSubstr("Lease ns/muster: "));
+  EXPECT_THAT(lines_[0], HasSubstr("PERMISSION_DENIED"));
+  server_.lease_status = 0;
+  Run(60'000);
+  EXPECT_TRUE(host_->decides());
 }
 
 TEST_F(HostTest, ALeaderThatLosesItsLeaseStopsAndTheNextTermListsAgain) {

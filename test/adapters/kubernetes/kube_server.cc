@@ -102,6 +102,9 @@ void KubeServer::Reply(client::RequestId id, int status, const Json& body) {
 
 void KubeServer::AnswerLease(client::RequestId id) {
   const client::HttpRequest& request = open_.at(id).request;
+  if (lease_status != 0) {
+    return Reply(id, lease_status, StatusJson(lease_status));
+  }
   if (request.method == "GET") {
     return lease_.is_null() ? Reply(id, 404, StatusJson(404))
                             : Reply(id, 200, lease_);

@@ -34,6 +34,8 @@ class KubeServer final : public client::Transport {
   // Requests about the Lease, and writes, stay without one.
   bool slow_lease = false;
   bool slow_writes = false;
+  // With what each request about the Lease is answered, if not 0.
+  int lease_status = 0;
   // What becomes of a request other than these; by default it is done.
   std::function<Answered(const client::HttpRequest&)> perform{};
 
