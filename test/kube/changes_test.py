@@ -8,7 +8,7 @@ import threading
 
 import muster
 import testbed
-from muster import DEFAULT, QUEUES, pod
+from muster import DEFAULT, MUSTER_GROUPS, QUEUES, pod
 from proxy import Proxy
 
 
@@ -94,10 +94,11 @@ class ChangesTest(muster.StoryTest):
 
         self.proxy.before = before
         self.gang("red", 8)  # Needs all nodes.
-        testbed.wait("it is bound to the node that is gone", lambda: self.checker.placed("red") == 8 and
-                     not self.plane.get("/api/v1/nodes/lost-0"))
-        # As the garbage collector of pods does, within a minute.
-        self.delete(*(name for name, one in self.pods().items() if one["spec"]["nodeName"] == "lost-0"))
+        testbed.wait("the node is gone, and all is answered", lambda: len(self.proxy.of("bind")) >= 8 and all(
+            one.status for one in self.proxy.of("bind")) and not self.plane.get("/api/v1/nodes/lost-0"))
+        lost = [name for name, one in self.pods().items() if one["spec"].get("nodeName") == "lost-0"]
+        self.assertTrue(lost)
+        self.delete(*lost)  # As the garbage collector of pods does, within a minute.
         # Less than its minimum: the others give their places to those that have room for all.
         self.checker.wait("no pod of it runs", lambda: self.checker.placed("red") == 0)
         self.gang("blue", 6)
@@ -137,6 +138,43 @@ class ChangesTest(muster.StoryTest):
             self.delete(f"g{i}-0", f"g{i}-1")
             self.checker.catch_up()
             gone.set()
+        self.finish()
+
+    def malformed(self):
+        """Objects that the API server takes and nobody can use, and pods that name them."""
+        mine = {"apiVersion": "muster.dev/v1alpha1"}
+        self.plane.create(QUEUES, {**mine, "kind": "Queue", "metadata": {"name": "odd"}, "spec": {
+            "quotas": [{"resource": "nvidia.com/gpu", "limit": "several"}]}})
+        self.plane.create(QUEUES, {**mine, "kind": "Queue", "metadata": {"name": "orphan"}, "spec": {
+            "parent": "nowhere"}})
+        self.plane.create(MUSTER_GROUPS, {**mine, "kind": "PodGroup", "metadata": {"name": "flat"}, "spec": {
+            "topology": {"preferred": "example.com/no-level"}}})
+        for name, labels, annotations in (
+                ("of-odd", {"muster.dev/queue": "odd"}, {}), ("of-orphan", {"muster.dev/queue": "orphan"}, {}),
+                ("of-flat", {"muster.dev/pod-group": "flat"}, {}),
+                ("many", {"muster.dev/pod-group": "many"}, {"muster.dev/min-pods": "many"})):
+            self.plane.create(f"{DEFAULT}/pods", pod(1, name=name, labels=labels, annotations=annotations))
+
+    def events(self, reason=None):
+        """The notes of warnings, by the name of the object."""
+        return {one["regarding"]["name"]: one["note"] for one in
+                self.plane.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+                if one["type"] == "Warning" and reason in (None, one["reason"])}
+
+    def test_what_cannot_be_used_is_told_and_stops_nothing_else(self):
+        self.malformed()
+        self.gang("red", 4)
+        self.runs("red", 4)
+        told = {"of-odd": "odd", "of-orphan": "nowhere", "of-flat": "spec.topology",
+                "many": "metadata.annotations[muster.dev/min-pods]"}
+        testbed.wait("each pod has an Event", lambda: all(
+            words in self.events("FailedScheduling").get(name, "") for name, words in told.items()))
+        self.assertEqual([], [name for name in self.bound() if name in told])
+        # Once they say what can be used, their pods run.
+        self.plane.kubectl("patch", "queue.muster.dev", "odd", "--type=merge", "-p",
+                           '{"spec": {"quotas": [{"resource": "nvidia.com/gpu", "limit": 1}]}}')
+        self.plane.kubectl("patch", "podgroup.muster.dev", "flat", "--type=merge", "-p", '{"spec": {"topology": null}}')
+        testbed.wait("two run", lambda: {"of-odd", "of-flat"} <= set(self.bound()))
         self.finish()
 
 

@@ -15,6 +15,7 @@ PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
 DEFAULT = "/api/v1/namespaces/default"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
+MUSTER_GROUPS = "/apis/muster.dev/v1alpha1/namespaces/default/podgroups"
 QUEUES = "/apis/muster.dev/v1alpha1/queues"
 
 
@@ -147,10 +148,10 @@ class StoryTest(unittest.TestCase):
 
     def clear(self):
         """Takes away everything that runs or waits."""
-        for path in (JOBS, GROUPS, QUEUES, f"{DEFAULT}/pods"):
+        for path in (JOBS, GROUPS, MUSTER_GROUPS, QUEUES, f"{DEFAULT}/pods"):
             self.plane.api("DELETE", f"{path}?propagationPolicy=Background", {"gracePeriodSeconds": 0})
         testbed.wait("all pods and groups are gone", lambda: not any(
-            self.plane.get(path)["items"] for path in (JOBS, GROUPS, QUEUES, f"{DEFAULT}/pods")))
+            self.plane.get(path)["items"] for path in (JOBS, GROUPS, MUSTER_GROUPS, QUEUES, f"{DEFAULT}/pods")))
 
     def run_muster(self, *flags, kubeconfig=None):
         self.muster = MusterKube(kubeconfig or self.kubeconfig, *(flags or ("--no-leader-elect",)))

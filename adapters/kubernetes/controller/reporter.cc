@@ -45,11 +45,11 @@ std::string Reporter::ToMessage(NamedReason reason) const {
 void Reporter::Report(GangRecord* gang, const std::string& reason,
                       const std::string& message, std::string essence) {
   if (essence.empty()) essence = message;
-  bool news = gang->reported != essence;
-  if (news) {
+  if (gang->reported != essence) {
     gang->reported = std::move(essence);
     gang->reported_to.clear();
   }
+  bool news = gang->reported_to.empty();  // Its pods may come later.
   for (const auto& [uid, task] : gang->members()) {
     const PodRecord* pod = s_.gangs.FindPod(uid);
     if (pod == nullptr || !pod->node.empty() || pod->deleting) continue;

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
 
@@ -30,6 +31,28 @@ TEST(GroupStoriesTest, AMusterGroupIsRememberedUntilItsPodsCome) {
   AddMember("w1", &api);
   api.Settle();
   EXPECT_EQ(api.On("n"), "w0 w1");
+}
+
+TEST(GroupStoriesTest, AnEventTellsOfAGroupThatCannotBeUsedAlsoIfItCameFirst) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  api::MusterPodGroup group = MusterGroup("g", 2);
+  group.topology.preferred = "no-level";
+  api.Put(group);
+  api.Pass(10 * kSecond);
+  for (const char* name : {"w0", "w1"}) {
+    AddMember(name, &api);
+    api.Pass(10 * kSecond);
+  }
+  int events = 0;
+  for (const ApiRequest& request : api.seen()) {
+    const auto* event = std::get_if<EventRequest>(&request.body);
+    if (event == nullptr) continue;
+    ++events;
+    EXPECT_EQ(event->pod.name, "w0");
+    EXPECT_THAT(event->note, ::testing::HasSubstr("spec.topology"));
+  }
+  EXPECT_EQ(events, 1);
 }
 
 TEST(GroupStoriesTest, PodsWaitForTheirMusterGroup) {
