@@ -17,6 +17,20 @@ std::string ToText(const Json& json) {
                    Json::error_handler_t::replace);
 }
 
+// A JSON string at the end of `out`.
+void AppendText(std::string_view text, std::string* out) {
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (!plain) {
+    *out += ToText(Json(std::string(text)));
+    return;
+  }
+  *out += '"';
+  *out += text;
+  *out += '"';
+}
+
 // Bounded as it will be sent: bytes that are no UTF-8 grow when they are
 // replaced.
 std::string Bounded(std::string_view text, size_t most) {
@@ -87,18 +101,35 @@ Json SeriesOf(int32_t count, UnixMillis last_time) {
 
 }  // namespace
 
+// Thousands are made at a time: no document is built for it.
 std::string BindingBody(const ObjectReference& pod, std::string_view node,
                         const StringMap& annotations) {
-  Json json = {
-      {"apiVersion", "v1"},
-      {"kind", "Binding"},
-      {"metadata", {{"name", pod.name}}},
-      {"target",
-       {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", std::string(node)}}}};
-  SetIf(pod.namespace_name, "namespace", &json["metadata"]);
-  SetIf(pod.uid, "uid", &json["metadata"]);
-  if (!annotations.empty()) json["metadata"]["annotations"] = annotations;
-  return ToText(json);
+  std::string body = R"({"apiVersion":"v1","kind":"Binding","metadata":{)";
+  if (!annotations.empty()) {
+    body += R"("annotations":)";
+    char before = '{';
+    for (const auto& [key, value] : annotations) {
+      body += before;
+      AppendText(key, &body);
+      body += ':';
+      AppendText(value, &body);
+      before = ',';
+    }
+    body += "},";
+  }
+  body += R"("name":)";
+  AppendText(pod.name, &body);
+  const std::pair<const char*, const std::string&> others[] = {
+      {R"(,"namespace":)", pod.namespace_name}, {R"(,"uid":)", pod.uid}};
+  for (const auto& [field, value] : others) {
+    if (value.empty()) continue;
+    body += field;
+    AppendText(value, &body);
+  }
+  body += R"(},"target":{"apiVersion":"v1","kind":"Node","name":)";
+  AppendText(node, &body);
+  body += "}}";
+  return body;
 }
 
 std::string DeleteOptionsBody(const DeleteOptions& options) {

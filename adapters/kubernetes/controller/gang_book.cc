@@ -19,7 +19,7 @@ GangRecord* GangBook::Find(const GroupRef& ref) {
 
 GangRecord* GangBook::FindTold(const std::string& key) {
   const auto it = told_.find(key);
-  return it == told_.end() ? nullptr : Find(it->second);
+  return it == told_.end() ? nullptr : it->second;
 }
 
 void GangBook::Erase(const GroupRef& ref) {
@@ -32,11 +32,13 @@ PodRecord* GangBook::FindPod(const std::string& uid) {
   return it == pods_.end() ? nullptr : &it->second;
 }
 
-void GangBook::SetPod(PodRecord pod) {
-  Of(pod.group).Add(pod.ref.uid);
+GangRecord& GangBook::SetPod(PodRecord pod) {
+  GangRecord& gang = Of(pod.group);
+  gang.Add(pod.ref.uid);
   Touch(pod.group);
   std::string uid = pod.ref.uid;
   pods_[std::move(uid)] = std::move(pod);
+  return gang;
 }
 
 void GangBook::ErasePod(const std::string& uid) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
@@ -23,11 +24,9 @@ class GangBook {
   GangRecord& Of(const GroupRef& ref);
   // Null: there is none. O(log gangs).
   GangRecord* Find(const GroupRef& ref);
-  // Of a gang that the scheduler knows, by its key there. O(log gangs).
+  // Of a gang that the scheduler knows, by its key there. O(1).
   GangRecord* FindTold(const std::string& key);
-  void SetTold(const std::string& key, const GroupRef& ref) {
-    told_[key] = ref;
-  }
+  void SetTold(const std::string& key, GangRecord* gang) { told_[key] = gang; }
   void EraseTold(const std::string& key) { told_.erase(key); }
   void Erase(const GroupRef& ref);
   std::map<GroupRef, GangRecord>& all() { return gangs_; }
@@ -35,13 +34,13 @@ class GangBook {
   // Gangs that come from now on come after those that are there.
   void CountArrivals() { counts_arrivals_ = true; }
 
-  // Null: it is not known. O(log pods).
+  // Null: it is not known. O(1).
   PodRecord* FindPod(const std::string& uid);
   // The gang of a pod that is known.
   GangRecord& GangOf(const PodRecord& pod) { return gangs_.at(pod.group); }
   // The pod is new, or is another one than before: its gang, if it has a spec,
-  // is to be looked at.
-  void SetPod(PodRecord pod);
+  // is to be looked at. Returns that gang. O(log gangs).
+  GangRecord& SetPod(PodRecord pod);
   void ErasePod(const std::string& uid);
   const GangRecord::Pods& pods() const { return pods_; }
 
@@ -67,7 +66,7 @@ class GangBook {
 
  private:
   std::map<GroupRef, GangRecord> gangs_;
-  std::map<std::string, GroupRef, std::less<>> told_;  // By key.
+  absl::flat_hash_map<std::string, GangRecord*> told_;  // By key.
   GangRecord::Pods pods_;
   std::set<GroupRef> touched_;
   std::set<GroupRef> outside_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
 #include "muster/gang.h"
@@ -51,7 +52,8 @@ struct RoleSlots {
 // Not synchronised. Pods are named by UID throughout.
 class GangRecord {
  public:
-  using Pods = std::map<std::string, PodRecord, std::less<>>;
+  // Records stay where they are. Nothing depends on their order.
+  using Pods = absl::node_hash_map<std::string, PodRecord>;
 
   GroupRef ref{};
   std::optional<GroupSpec> spec{};  // None: its object is not known yet.

@@ -105,7 +105,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
   absl::Status status;
   if (gang->told.key.empty()) {
     status = s_.link.Tell(GangSubmitted{wanted});
-    if (status.ok()) s_.gangs.SetTold(wanted.key, gang->ref);
+    if (status.ok()) s_.gangs.SetTold(wanted.key, gang);
   } else {
     if (wanted.queue != gang->told.queue) {
       status = s_.link.Tell(GangMoved{wanted.key, wanted.queue});

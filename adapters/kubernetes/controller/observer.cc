@@ -42,9 +42,8 @@ void Observer::Observe(const api::Pod& pod) {
     if (*known == record) return;
     if (known->group != record.group) PodGone(record.ref.uid);
   }
-  GangRecord& gang = s_.gangs.Of(record.group);
-  if (!gang.spec) gang.spec = SpecOf(record.group, pod);
-  s_.gangs.SetPod(std::move(record));
+  GangRecord& gang = s_.gangs.SetPod(std::move(record));
+  if (!gang.spec) gang.spec = SpecOf(gang.ref, pod);
 }
 
 void Observer::PodRead(const api::Pod& pod) {
