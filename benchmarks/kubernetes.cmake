@@ -1,7 +1,8 @@
 if(TARGET muster::adapter_kubernetes_client)
-  muster_benchmark(kubernetes_benchmark SOURCES kubernetes_benchmark.cc
-                   LIBS muster::adapter_kubernetes_api muster::adapter_kubernetes_client
-                        absl::strings)
+  muster_benchmark(kubernetes_benchmark
+    SOURCES kubernetes_benchmark.cc kubernetes_controller_benchmark.cc
+            kubernetes_objects.cc kubernetes_world.cc scheduler_host.cc
+    LIBS muster_kube_host absl::strings)
 endif()
 # For ./dev bench kube.
 if(TARGET muster::adapter_kubernetes_client)
