@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/kubernetes/controller/object_refs.h"
+
 namespace muster::kubernetes {
 namespace {
 
 // Rounds of one step: what is decided may be answered at once.
 constexpr int kMostRounds = 8;
+
+// Of an event about a node that the scheduler has to know.
+const std::string& NodeOf(const EventBody& event) {
+  if (const auto* notice = std::get_if<SpotNotice>(&event)) return notice->node;
+  if (const auto* up = std::get_if<NodeUp>(&event)) return up->node;
+  return std::get<ExternalUsageChanged>(event).usage.node;
+}
 
 }  // namespace
 
@@ -21,8 +30,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
   config.device_kind = options.device_resource;
   config.topologies = options.topologies;
   config.host.choose_devices = false;  // Device plugins do.
-  config.host.nominate = false;
-  config.host.evicts_taints = false;  // The node lifecycle controller does.
+  config.host.evicts_taints = false;   // The node lifecycle controller does.
   config.work_budget = options.work_budget;
   absl::StatusOr<Scheduler> scheduler = Scheduler::Create(std::move(config));
   if (!scheduler.ok()) return scheduler.status();
@@ -68,7 +76,9 @@ void Controller::TellQueues() {
   const bool told = state_.queues.Tell(state_.kinds, [this](EventBody what) {
     return state_.link.Tell(std::move(what));
   });
-  if (told) state_.gangs.TouchOutside();
+  if (!told) return;
+  state_.gangs.TouchOutside();
+  state_.nominations.Doubt();
 }
 
 void Controller::TellBudgets() {
@@ -80,6 +90,9 @@ void Controller::TellBudgets() {
 void Controller::TellNodes() {
   NodeBook& nodes = state_.nodes;
   for (EventBody& event : nodes.TakeChanges()) {
+    if (!std::holds_alternative<ExternalUsageChanged>(event)) {
+      state_.nominations.Doubt();
+    }
     if (std::holds_alternative<NodeChanged>(event)) {
       // What a node says of itself may be more than the library takes.
       const std::string name = std::get<NodeChanged>(event).node.key;
@@ -91,7 +104,7 @@ void Controller::TellNodes() {
     } else if (const auto* gone = std::get_if<NodeRemoved>(&event)) {
       state_.gangs.LoseNode(gone->node);
       state_.link.MustTell(std::move(event));
-    } else if (nodes.Has(std::get<ExternalUsageChanged>(event).usage.node)) {
+    } else if (nodes.Has(NodeOf(event))) {
       state_.link.MustTell(std::move(event));
     }
   }
@@ -118,6 +131,15 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
       executor_.CarryOut(decision);
     }
   }
+  state_.nominations.DropFound();
+  state_.nominations.Check([this](const std::string& gang) {
+    const auto state = scheduler().Find(gang);
+    return state.ok() && state->phase == GangPhase::kNominated;
+  });
+  for (const auto& [queue, why] :
+       state_.queues.TakeRefused(state_.link.now())) {
+    state_.warnings.Warn(QueueRef(queue), kRefused, why);
+  }
   reporter_.Step();
   state_.outbox.MoveTo(requests);
 }
@@ -126,7 +148,8 @@ Time Controller::next_step() const {
   if (!synced_) return kForever;
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
-                   reporter_.next_step(), state_.outbox.next_due()});
+                   reporter_.next_step(), state_.outbox.next_due(),
+                   state_.queues.next_refused()});
 }
 
 ControllerCounts Controller::counts() const {

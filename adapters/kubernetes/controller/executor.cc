@@ -1,5 +1,6 @@
 #include "adapters/kubernetes/controller/executor.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -78,6 +79,9 @@ void Executor::Stop(const DecisionRecord& decision,
                                .pod = slot->pod,
                                .attempt = decision.seq,
                                .must = decision.on_behalf_of.empty()});
+  if (auto warning = s_.jobs.TakeWarning(pod->job)) {
+    s_.outbox.Ask(*std::move(warning));
+  }
   s_.outbox.Ask(EventRequest{.pod = pod->ref,
                              .warning = false,
                              .reason = "Preempted",
@@ -92,6 +96,7 @@ void Executor::CarryOut(const DecisionRecord& decision) {
     return;
   }
   using enum DecisionKind;
+  ShowNomination(decision, gang);
   for (const PlannedTaskRecord& task : decision.tasks) {
     switch (decision.kind) {
       case kStart:
@@ -106,6 +111,31 @@ void Executor::CarryOut(const DecisionRecord& decision) {
       default:  // What this host cannot do is not decided.
         break;
     }
+  }
+}
+
+void Executor::ShowNomination(const DecisionRecord& decision,
+                              GangRecord* gang) {
+  using enum DecisionKind;
+  const bool known = s_.nominations.Has(decision.gang);
+  if (decision.kind != kNominate && !known) return;
+  NominationBook::Places places;
+  for (const PlannedTaskRecord& task : decision.tasks) {
+    const TaskSlot* slot = gang->SlotOf(task.task);
+    const PodRecord* pod =
+        slot == nullptr ? nullptr : s_.gangs.FindPod(slot->pod);
+    if (pod != nullptr && pod->waits()) {
+      places[pod->ref.uid] = {pod->ref, task.node};
+    }
+  }
+  if (decision.kind == kNominate) {
+    s_.nominations.Set(decision.gang, std::move(places));
+  } else if (decision.kind == kStart) {
+    std::set<std::string> bound;
+    for (const auto& [uid, place] : places) bound.insert(uid);
+    s_.nominations.Start(decision.gang, bound);
+  } else if (decision.kind == kEvict && decision.tasks.empty()) {
+    s_.nominations.Set(decision.gang, {});
   }
 }
 
@@ -144,6 +174,7 @@ void Executor::BindAnswered(const ApiAnswer& answer,
   switch (answer.outcome) {
     case ApiOutcome::kDone:
       pod->node = std::get<BindRequest>(request.body).node;
+      s_.nominations.Bound(request.pod);
       s_.outbox.Ask(
           EventRequest{.pod = pod->ref,
                        .reason = "Scheduled",
@@ -160,6 +191,7 @@ void Executor::BindAnswered(const ApiAnswer& answer,
       return;
     case ApiOutcome::kRefused:
     case ApiOutcome::kTooManyRequests:
+      s_.nominations.NotBound(request.pod);
       if (TaskSlot* slot = BindingSlot(request)) {
         BindFailed(request, slot);
         reporter_.Report(&gang, "SchedulerError",
@@ -174,10 +206,12 @@ void Executor::ReadAnswered(const ApiAnswer& answer,
   PodRecord* pod = s_.gangs.FindPod(request.pod);
   if (pod == nullptr || !pod->node.empty()) return;
   s_.gangs.Touch(pod->group);
+  const bool read = answer.outcome == ApiOutcome::kDone ||
+                    answer.outcome == ApiOutcome::kNotFound;
+  if (read) s_.nominations.NotBound(request.pod);
   TaskSlot* slot = BindingSlot(request);
   if (slot == nullptr) return;
-  if (answer.outcome == ApiOutcome::kDone ||
-      answer.outcome == ApiOutcome::kNotFound) {
+  if (read) {
     BindFailed(request, slot);
   } else {
     // Still nobody knows where it is: its room is not given away.
@@ -218,6 +252,7 @@ void Executor::EvictAnswered(const ApiAnswer& answer,
     }
   });
   s_.link.MustTell(DecisionRefused{request.attempt});
+  s_.nominations.Doubt();
   s_.gangs.Touch(gang.ref);
 }
 

@@ -29,6 +29,8 @@ class Executor {
             GangRecord* gang);
   void Stop(const DecisionRecord& decision, const PlannedTaskRecord& task,
             GangRecord* gang);
+  // In the status of the gang's pods, as far as the decision is about it.
+  void ShowNomination(const DecisionRecord& decision, GangRecord* gang);
   // A task that was to be stopped and is not.
   void GoOn(TaskSlot* slot);
   // The pod's task, if it is the one that the request is about and still waits

@@ -66,6 +66,7 @@ class GangRecord {
   Time empty_until = kForever;
   // As the scheduler knows it; no key: it does not.
   Gang told{};
+  Time checkpoint_told = 0;
   std::string reported{};               // Why it waits, as pods are told.
   std::set<std::string> reported_to{};  // Which of them have been told.
 

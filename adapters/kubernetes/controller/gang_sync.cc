@@ -4,8 +4,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/gang_reports.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 
 namespace muster::kubernetes {
+namespace {
+
+// A reason: the scheduler does not take what a group asks for.
+constexpr char kNotTaken[] = "NotTaken";
+
+}  // namespace
 
 // What is to be said of a task that has a place, given its pod.
 std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
@@ -114,7 +122,16 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
   }
   if (status.ok()) {
     gang->told = std::move(wanted);
+    if (!s_.warnings.empty()) {
+      s_.warnings.Clear(GroupObject(gang->ref, gang->spec->key), kNotTaken);
+    }
   } else {
+    const bool of_object =
+        absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+    if (gang->has_object && of_object) {
+      s_.warnings.Warn(GroupObject(gang->ref, gang->spec->key), kNotTaken,
+                       std::string(status.message()));
+    }
     s_.gangs.SetOutside(gang->ref);  // A closed queue may open again.
     reporter_.Report(gang, "SchedulerError", std::string(status.message()));
   }
@@ -125,6 +142,11 @@ bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
   PriorityClass priority_class;
   Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
   if (wanted.key.empty()) return false;
+  if (const std::string why = WhyNotSpread(*gang, s_.gangs.pods());
+      !why.empty() && wanted.held_why.empty()) {
+    wanted.held = true;
+    wanted.held_why = why;
+  }
   s_.link.TellClass(priority_class);
   TellWanted(std::move(wanted), gang);
   return true;
@@ -156,11 +178,23 @@ void GangSync::Sync(const GroupRef& ref) {
   if (gang->spec) TellGang(gang);
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(gang);
+  TellCheckpoint(gang);
+  if (s_.nominations.Has(gang->told.key)) s_.nominations.Doubt();
   UpdateUsage(*gang);
   UpdateBudgets(*gang);
   if (gang->empty() && gang->told.key.empty() && !gang->has_object) {
     s_.gangs.Erase(ref);
   }
+}
+
+void GangSync::TellCheckpoint(GangRecord* gang) {
+  if (gang->told.key.empty() || !gang->placed()) return;
+  const std::optional<Time> said = CheckpointOf(*gang, s_.gangs.pods());
+  if (!said) return;
+  const Time at = std::min(*said, s_.link.now());
+  if (at <= gang->checkpoint_told) return;
+  gang->checkpoint_told = at;
+  s_.link.MustTell(CheckpointTaken{gang->told.key, at});
 }
 
 void GangSync::UpdateUsage(const GangRecord& gang) {
@@ -213,6 +247,12 @@ void GangSync::TakeOver(Reconciled* whole) {
       TaskSlot& slot = *gang.SlotOf(*task);
       slot.stage = pod.deleting ? TaskStage::kStopping : TaskStage::kRunning;
       slot.node = pod.node;
+    }
+    const std::optional<Time> saved = CheckpointOf(gang, s_.gangs.pods());
+    if (saved && gang.placed()) {
+      gang.checkpoint_told = std::min(*saved, now);
+      whole->gangs.push_back(
+          {.gang = gang.told.key, .checkpoint = gang.checkpoint_told});
     }
     UpdateUsage(gang);
     UpdateBudgets(gang);

@@ -36,6 +36,8 @@ class GangSync {
   void TellWanted(Gang wanted, GangRecord* gang);
   // The gang has no pod left that runs or could.
   void TellEmpty(GangRecord* gang);
+  // The last checkpoint of what runs, if it is a later one.
+  void TellCheckpoint(GangRecord* gang);
   // Its pods that run where the scheduler has no task of them.
   void UpdateUsage(const GangRecord& gang);
   // Its pods that run, for disruption budgets.

@@ -5,8 +5,14 @@
 
 namespace muster::kubernetes {
 
-void NodeBook::Set(Node node) {
+void NodeBook::Set(Node node, Time spot) {
   const std::string name = node.key;
+  const auto before = spot_.find(name);
+  if (spot != (before == spot_.end() ? kForever : before->second)) {
+    spot_changed_.insert(name);
+    spot_.erase(name);
+    if (spot != kForever) spot_[name] = spot;
+  }
   const auto [it, is_new] = nodes_.try_emplace(name);
   if (!is_new && it->second == node) return;
   it->second = std::move(node);
@@ -17,6 +23,8 @@ void NodeBook::Set(Node node) {
 void NodeBook::Remove(const std::string& name) {
   if (nodes_.erase(name) == 0) return;
   changed_.erase(name);
+  spot_.erase(name);
+  spot_changed_.erase(name);
   used_otherwise_.erase(name);
   if (told_.contains(name)) gone_.insert(name);
 }
@@ -65,12 +73,21 @@ std::vector<EventBody> NodeBook::TakeChanges() {
   for (const std::string& name : changed_) {
     events.emplace_back(NodeChanged{nodes_.at(name)});
   }
+  for (const std::string& name : spot_changed_) {
+    const auto spot = spot_.find(name);
+    if (spot == spot_.end()) {
+      events.emplace_back(NodeUp{name});
+    } else {
+      events.emplace_back(SpotNotice{name, spot->second});
+    }
+  }
   for (const std::string& name : used_otherwise_) {
     if (nodes_.contains(name))
       events.emplace_back(ExternalUsageChanged{UsageOf(name)});
   }
   gone_.clear();
   changed_.clear();
+  spot_changed_.clear();
   used_otherwise_.clear();
   return events;
 }
@@ -84,6 +101,8 @@ void NodeBook::TakeAll(Reconciled* whole) {
   gone_.clear();
   changed_.clear();
   used_otherwise_.clear();
+  spot_changed_.clear();
+  for (const auto& [name, at] : spot_) spot_changed_.insert(name);
 }
 
 }  // namespace muster::kubernetes

@@ -25,8 +25,9 @@ struct PodUsage {
 // Not synchronised.
 class NodeBook {
  public:
-  // O(log nodes), and the size of the node.
-  void Set(Node node);
+  // `spot`: when it goes away; kForever: nobody says that it does. O(log
+  // nodes), and the size of the node.
+  void Set(Node node, Time spot = kForever);
   void Remove(const std::string& name);
   // Replaces what the pod uses; without a node, nothing. It counts where and
   // while the node is there. O(log pods).
@@ -38,8 +39,9 @@ class NodeBook {
     if (on_.contains(name)) used_otherwise_.insert(name);
   }
 
-  // What is new since the last call: nodes that went, came or changed, then
-  // what others use of them. O(changes + pods of nodes whose usage changed).
+  // What is new since the last call: nodes that went, came or changed, which
+  // of them go away, then what others use of them. O(changes + pods of nodes
+  // whose usage changed).
   std::vector<EventBody> TakeChanges();
   // The scheduler has taken a NodeChanged. Of one that it refused: Remove.
   void SetTold(const std::string& name) { told_.insert(name); }
@@ -53,10 +55,12 @@ class NodeBook {
   ExternalUsage UsageOf(const std::string& name) const;
 
   std::map<std::string, Node> nodes_;
+  std::map<std::string, Time> spot_;                 // Nodes that go away.
   std::set<std::string> told_;                       // The scheduler has them.
   std::map<std::string, PodUsage> usage_;            // By the pod's UID.
   std::map<std::string, std::set<std::string>> on_;  // Node to UIDs.
   std::set<std::string> changed_;                    // Nodes.
+  std::set<std::string> spot_changed_;               // Nodes.
   std::set<std::string> used_otherwise_;             // Nodes.
   std::set<std::string> gone_;                       // Nodes.
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "adapters/kubernetes/controller/object_refs.h"
+#include "adapters/kubernetes/model/spot_taints.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/kubernetes/model/unix_time.h"
 
@@ -17,7 +19,8 @@ void Observer::Observe(const api::Node& node) {
   s_.kinds_changed |= s_.kinds.Learn(node.allocatable);
   auto translated = ToNode(node, s_.kinds, s_.options.model_label);
   if (translated.ok()) {
-    s_.nodes.Set(*std::move(translated));
+    s_.nodes.Set(*std::move(translated),
+                 SpotNoticeOf(node, s_.options.spot_taints));
   } else {
     // It is not used until it says what it means.
     s_.nodes.Remove(node.meta.name);
@@ -36,11 +39,23 @@ void Observer::Observe(const api::Pod& pod) {
   }
   const PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
   PodRecord record = ToRecord(pod, s_.kinds, known, &roles_);
+  if (record.role != nullptr &&
+      !LearnTopology(record.role->topology.topology)) {
+    record.role = nullptr;
+    record.usage = UsageOf(pod, s_.kinds);
+    record.error =
+        "spec.topologySpreadConstraints.topologyKey: there are too many "
+        "topologies, or this is no label's key";
+  }
+  NoteStatus(pod, record, known);
   if (known != nullptr) {
     // A binding is for good; what says otherwise is older than its answer.
     if (record.node.empty()) record.node = known->node;
     if (*known == record) return;
-    if (known->group != record.group) PodGone(record.ref.uid);
+    if (known->group != record.group) {
+      s_.nominations.Leave(s_.gangs.GangOf(*known).told.key, record.ref.uid);
+      PodGone(record.ref.uid);
+    }
   }
   GangRecord& gang = s_.gangs.SetPod(std::move(record));
   if (!gang.spec) gang.spec = SpecOf(gang.ref, pod);
@@ -51,6 +66,29 @@ void Observer::PodRead(const api::Pod& pod) {
   if (known == nullptr || !known->node.empty()) return;
   known->node = pod.node_name;
   s_.gangs.Touch(known->group);
+}
+
+void Observer::NoteStatus(const api::Pod& pod, const PodRecord& record,
+                          const PodRecord* known) {
+  if (!pod.nominated_node_name.empty() && record.waits()) {
+    s_.nominations.Found({record.ref, pod.nominated_node_name});
+  }
+  const std::string& error = record.annotation_error;
+  if (error.empty()) return;
+  if (known != nullptr && known->annotation_error == error) return;
+  s_.outbox.Ask(EventRequest{.pod = record.ref,
+                             .warning = true,
+                             .reason = "InvalidAnnotation",
+                             .action = "Reading",
+                             .note = error});
+}
+
+void Observer::ObserveBad(const ObjectRef& object, const std::string& why) {
+  s_.warnings.Warn(object, "Unreadable", why);
+}
+
+void Observer::Readable(const ObjectRef& object) {
+  s_.warnings.Clear(object, "Unreadable");
 }
 
 std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
@@ -67,6 +105,7 @@ void Observer::PodGone(const std::string& uid) {
   s_.nodes.SetUsage(uid, {});
   const PodRecord* pod = s_.gangs.FindPod(uid);
   if (pod == nullptr) return;
+  s_.nominations.PodGone(s_.gangs.GangOf(*pod).told.key, uid);
   s_.budgets.RemovePod(pod->ref.namespace_name, uid);
   s_.gangs.ErasePod(uid);
 }
@@ -87,13 +126,25 @@ void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
         "topology: there are too many, or this is no label's key";
   }
   if (!gang.spec->error.empty()) gang.spec->topology = {};
+  const ObjectRef object = GroupObject(ref, gang.spec->key);
+  if (gang.spec->error.empty()) {
+    s_.warnings.Clear(object, kRefused);
+  } else {
+    s_.warnings.Warn(object, kRefused, gang.spec->error);
+  }
   s_.gangs.Touch(ref);
 }
 
 bool Observer::LearnTopology(const std::string& key) {
   return s_.topologies.Learn(key, [this] {
     std::set<std::string> used;
+    for (const auto& [uid, pod] : s_.gangs.pods()) {
+      if (pod.role != nullptr) used.insert(pod.role->topology.topology);
+    }
     for (const auto& [ref, gang] : s_.gangs.all()) {
+      for (const Role& role : gang.told.roles) {
+        used.insert(role.topology.topology);
+      }
       if (gang.spec) used.insert(gang.spec->topology.topology);
       for (const Group& group : gang.told.groups) {
         used.insert(group.topology.topology);
@@ -123,6 +174,7 @@ void Observer::GroupGone(const GroupRef& ref) {
 }
 
 void Observer::Observe(const api::Owner& job) {
+  s_.jobs.Set(job);
   const Time created = ToTime(job.meta.creation);
   jobs_[{job.meta.namespace_name, job.meta.uid}] = created;
   const GroupRef ref{GroupKind::kJob, job.meta.namespace_name, job.meta.uid};
@@ -135,6 +187,7 @@ void Observer::Observe(const api::Owner& job) {
 
 void Observer::JobGone(const std::string& namespace_name,
                        const std::string& uid) {
+  s_.jobs.Remove(uid);
   jobs_.erase({namespace_name, uid});
   GroupGone({GroupKind::kJob, namespace_name, uid});
 }

@@ -38,6 +38,12 @@ class Observer {
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
 
+  // Its JSON is no such object, and why; it is readable (again).
+  void ObserveBad(const ObjectRef& object, const std::string& why);
+  void Readable(const ObjectRef& object);
+  // O(1).
+  bool has_warnings() const { return !s_.warnings.empty(); }
+
   // It is gone.
   void NodeGone(const std::string& name);
   void PodGone(const std::string& uid);
@@ -51,6 +57,9 @@ class Observer {
   size_t roles() const { return roles_.size(); }
 
  private:
+  // What a pod's status and annotations say beside what is scheduled by.
+  void NoteStatus(const api::Pod& pod, const PodRecord& record,
+                  const PodRecord* known);
   bool Manages(const api::Pod& pod) const;
   // SpecFromPod, and since when a Job is there.
   std::optional<GroupSpec> SpecOf(const GroupRef& ref,

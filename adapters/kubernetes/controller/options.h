@@ -17,6 +17,8 @@ struct ControllerOptions {
   // tells their model.
   std::string device_resource = "nvidia.com/gpu";
   std::string model_label = "nvidia.com/gpu.product";
+  // Further taints by which a node is known to go away (model/spot_taints.h).
+  std::vector<std::string> spot_taints{};
   // Over node labels. Each label key that a group names is a topology besides.
   std::vector<Topology> topologies{};
   // The queue of pods that name none. It is there without an object.

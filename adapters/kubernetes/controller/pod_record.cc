@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "adapters/kubernetes/model/checkpoint.h"
+#include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/translate_pod.h"
 #include "adapters/kubernetes/model/unix_time.h"
 #include "muster/device_set.h"
@@ -23,6 +25,14 @@ std::optional<uint32_t> IndexOf(const api::Pod& pod) {
     }
   }
   return std::nullopt;
+}
+
+// The value, as `known` has it if it is equal.
+template <typename T>
+std::shared_ptr<const T> Shared(const T& value,
+                                const std::shared_ptr<const T>& known) {
+  if (known != nullptr && *known == value) return known;
+  return std::make_shared<const T>(value);
 }
 
 }  // namespace
@@ -46,7 +56,18 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.ref = {pod.meta.namespace_name, pod.meta.name, pod.meta.uid};
   record.group = GroupOf(pod);
   auto role = ToRole(pod, kinds);
+  if (role.ok() && !role->topology.empty() &&
+      record.group.kind == GroupKind::kPod) {
+    // There are no others to count.
+    role = absl::UnimplementedError(
+        "spec.topologySpreadConstraints with DoNotSchedule is supported within "
+        "a group alone");
+  }
   if (role.ok()) {
+    if (!role->topology.empty()) {
+      record.spread = Shared(SpreadOf(pod)->value().selector,
+                             known == nullptr ? nullptr : known->spread);
+    }
     record.role = roles->Share(*std::move(role));
   } else {
     record.error = std::string(role.status().message());
@@ -54,10 +75,16 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   }
   const auto queue = pod.meta.labels.find(kQueueLabel);
   if (queue != pod.meta.labels.end()) record.queue = queue->second;
-  if (known != nullptr && *known->labels == pod.meta.labels) {
-    record.labels = known->labels;
+  record.labels =
+      Shared(pod.meta.labels, known == nullptr ? nullptr : known->labels);
+  const auto checkpoint = CheckpointOf(pod.meta.annotations);
+  if (checkpoint.ok()) {
+    record.checkpoint = *checkpoint;
   } else {
-    record.labels = std::make_shared<const api::StringMap>(pod.meta.labels);
+    record.annotation_error = std::string(checkpoint.status().message());
+  }
+  for (const api::OwnerReference& owner : pod.meta.owners) {
+    if (owner.controller && owner.kind == "Job") record.job = owner.uid;
   }
   record.priority = pod.priority.value_or(0);
   record.may_preempt = pod.preemption_policy != "Never";

@@ -26,6 +26,12 @@ struct PodRecord {
   PodUsage usage{};     // Of one without a role.
   std::string queue{};  // As the pod says; empty: it does not.
   std::shared_ptr<const api::StringMap> labels{};  // Never null.
+  // Which pods of its group spread as the role says; null: it says nothing.
+  std::shared_ptr<const api::LabelSelector> spread{};
+  // Until when its work is saved; none: it does not say.
+  std::optional<Time> checkpoint{};
+  std::string annotation_error{};  // What is wrong there, and not looked at.
+  std::string job{};               // UID of the Job that makes it.
   int64_t priority = 0;
   bool may_preempt = true;
   Time created = 0;
@@ -48,7 +54,7 @@ struct PodRecord {
   // It has a node, and uses room there.
   bool runs() const { return !node.empty() && end == End::kNone; }
 
-  // The same but for `labels`, which it may share.
+  // The same but for `labels` and `spread`, which it may share.
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
 
@@ -57,8 +63,8 @@ PodRecord::End EndOf(const api::Pod& pod);
 // What the pod uses of the node that it is bound to. O(resources).
 PodUsage UsageOf(const api::Pod& pod, const ResourceKinds& kinds);
 
-// Shares its role with like pods, and its labels with what is `known` of it;
-// null: nothing is. O(size of the pod).
+// Shares its role with like pods, and its labels and the like with what is
+// `known` of it; null: nothing is. O(size of the pod).
 PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
                    const PodRecord* known, RolePool* roles);
 

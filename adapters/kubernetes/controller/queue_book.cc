@@ -81,7 +81,7 @@ std::string QueueBook::WhyNot(const std::string& queue,
   }
   const auto refused = refused_.find(queue);
   if (refused != refused_.end()) {
-    return absl::StrCat("queue '", queue, "': ", refused->second);
+    return absl::StrCat("queue '", queue, "': ", refused->second.why);
   }
   const api::Queue& q = it->second;
   if (!q.has_namespaces) return "";
@@ -96,6 +96,27 @@ std::string QueueBook::WhyNot(const std::string& queue,
   }
   return absl::StrCat("queue '", queue, "' takes no pods of namespace '",
                       namespace_name, "'");
+}
+
+std::vector<std::pair<api::ObjectMeta, std::string>> QueueBook::TakeRefused(
+    Time now) {
+  constexpr Duration kGrace = 5 * kSecond;
+  std::vector<std::pair<api::ObjectMeta, std::string>> refused;
+  for (auto& [name, refusal] : refused_) {
+    if (!refusal.due) refusal.due = now + kGrace;
+    if (refusal.told || *refusal.due > now) continue;
+    refusal.told = true;
+    refused.emplace_back(queues_.at(name).meta, refusal.why);
+  }
+  return refused;
+}
+
+Time QueueBook::next_refused() const {
+  Time next = kForever;
+  for (const auto& [name, refusal] : refused_) {
+    if (!refusal.told) next = std::min(next, refusal.due.value_or(0));
+  }
+  return next;
 }
 
 bool QueueBook::Tell(const ResourceKinds& kinds,
@@ -118,7 +139,10 @@ bool QueueBook::Tell(const ResourceKinds& kinds,
         refused_.erase(name);
         more = true;
       } else {
-        refused_[name] = std::string(status.message());
+        Refusal& refusal = refused_[name];
+        if (refusal.why != status.message()) {
+          refusal = {.why = std::string(status.message())};
+        }
       }
     }
     for (const std::string& name : std::set(going_)) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -13,6 +14,7 @@
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
 #include "muster/event.h"
+#include "muster/ids.h"
 #include "muster/queue.h"
 
 namespace muster::kubernetes {
@@ -43,11 +45,22 @@ class QueueBook {
   // one was told. O(queues to be told, squared).
   bool Tell(const ResourceKinds& kinds,
             absl::FunctionRef<absl::Status(EventBody)> tell);
+  // Queues that have been refused for some seconds, which is more than another
+  // one that comes with them takes, and why: once for each reason. O(refused).
+  std::vector<std::pair<api::ObjectMeta, std::string>> TakeRefused(Time now);
+  // When TakeRefused has more to say; kForever: never. O(refused).
+  Time next_refused() const;
   // A gang left a queue: one that is to go may go now, another may have
   // children.
   void Retry() { due_ |= !going_.empty() || !changed_.empty(); }
 
  private:
+  struct Refusal {
+    std::string why{};
+    std::optional<Time> due{};  // When it is to be told.
+    bool told = false;
+  };
+
   static Queue ToQueue(const api::Queue& queue, const ResourceKinds& kinds);
 
   const std::string default_queue_;
@@ -55,7 +68,7 @@ class QueueBook {
   std::map<std::string, api::StringMap> namespaces_;
   std::set<std::string> changed_;
   std::set<std::string> going_;
-  std::map<std::string, std::string> refused_;  // To why.
+  std::map<std::string, Refusal> refused_;
   bool due_ = true;
 };
 

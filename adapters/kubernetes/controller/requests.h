@@ -25,6 +25,17 @@ struct PodRef {
   friend auto operator<=>(const PodRef&, const PodRef&) = default;
 };
 
+// An object as Events name it.
+struct ObjectRef {
+  std::string api_version{};
+  std::string kind{};
+  std::string namespace_name{};  // "": it is in none.
+  std::string name{};
+  std::string uid{};
+
+  friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
+};
+
 // POST pods/NAME/binding.
 struct BindRequest {
   PodRef pod{};
@@ -78,8 +89,21 @@ struct EventRequest {
   friend bool operator==(const EventRequest&, const EventRequest&) = default;
 };
 
-using RequestBody = std::variant<BindRequest, EvictRequest, UnscheduledRequest,
-                                 NominateRequest, ReadRequest, EventRequest>;
+// An Event about any object.
+struct ObjectEventRequest {
+  ObjectRef object{};
+  bool warning = false;
+  std::string reason{};
+  std::string action{};
+  std::string note{};
+
+  friend bool operator==(const ObjectEventRequest&,
+                         const ObjectEventRequest&) = default;
+};
+
+using RequestBody =
+    std::variant<BindRequest, EvictRequest, UnscheduledRequest, NominateRequest,
+                 ReadRequest, EventRequest, ObjectEventRequest>;
 
 struct ApiRequest {
   uint64_t id = 0;  // Rises.

@@ -3,8 +3,10 @@
 namespace muster::kubernetes {
 
 void ControllerState::Forget(GangRecord* gang) {
+  nominations.Set(gang->told.key, {});
   gangs.EraseTold(gang->told.key);
   gang->told = {};
+  gang->checkpoint_told = 0;
   queues.Retry();
   FreePlaces(gang);
 }

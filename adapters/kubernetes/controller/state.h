@@ -5,12 +5,15 @@
 
 #include "adapters/kubernetes/controller/budget_book.h"
 #include "adapters/kubernetes/controller/gang_book.h"
+#include "adapters/kubernetes/controller/job_book.h"
 #include "adapters/kubernetes/controller/node_book.h"
+#include "adapters/kubernetes/controller/nomination_book.h"
 #include "adapters/kubernetes/controller/options.h"
 #include "adapters/kubernetes/controller/outbox.h"
 #include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
 #include "adapters/kubernetes/controller/topology_book.h"
+#include "adapters/kubernetes/controller/warning_book.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
 
 namespace muster::kubernetes {
@@ -33,6 +36,9 @@ struct ControllerState {
   BudgetBook budgets;
   GangBook gangs;
   Outbox outbox;
+  JobBook jobs;
+  NominationBook nominations{&outbox};
+  WarningBook warnings{&outbox};
 
   // The scheduler does not know the gang any more. O(tasks).
   void Forget(GangRecord* gang);

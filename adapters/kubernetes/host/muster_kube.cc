@@ -153,6 +153,9 @@ int Main(int argc, char** argv) {
   app.add_option("--model-label", arguments.host.controller.model_label,
                  "The node label that tells the devices' model")
       ->capture_default_str();
+  app.add_option("--spot-taint", arguments.host.controller.spot_taints,
+                 "Key of a taint by which a node is known to go away, beside "
+                 "those of clouds and autoscalers; may be repeated");
   app.add_flag("--leader-elect,!--no-leader-elect", arguments.elect,
                "Of several replicas one decides (default: on)");
   app.add_option("--lease-namespace", arguments.election.namespace_name,

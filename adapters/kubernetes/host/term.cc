@@ -6,8 +6,45 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/client/error.h"
+#include "adapters/kubernetes/client/text.h"
 
 namespace muster::kubernetes {
+
+namespace {
+
+// Of objects of type T, as Events name them; "": no Event is written.
+template <typename T>
+constexpr std::string_view kKind = "";
+template <>
+constexpr std::string_view kKind<api::Node> = "Node";
+template <>
+constexpr std::string_view kKind<api::Pod> = "Pod";
+template <>
+constexpr std::string_view kKind<api::PodGroup> = "PodGroup";
+template <>
+constexpr std::string_view kKind<api::MusterPodGroup> = "PodGroup";
+template <>
+constexpr std::string_view kKind<api::Queue> = "Queue";
+template <>
+constexpr std::string_view kKind<api::Owner> = "Job";
+template <>
+constexpr std::string_view kKind<api::Namespace> = "Namespace";
+template <>
+constexpr std::string_view kKind<api::PodDisruptionBudget> =
+    "PodDisruptionBudget";
+
+// Something that has the names of an object.
+template <typename T, typename Named>
+ObjectRef RefOf(const api::ResourceType& type, const Named& object) {
+  const std::string_view slash = type.group.empty() ? "" : "/";
+  return {.api_version = client::Concat(type.group, slash, type.version),
+          .kind = std::string(kKind<T>),
+          .namespace_name = object.namespace_name,
+          .name = object.name,
+          .uid = object.uid};
+}
+
+}  // namespace
 
 using client::Millis;
 
@@ -77,10 +114,21 @@ void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
   }
   watch.sink = std::make_unique<ObjectSink<T>>(typename ObjectSink<T>::Handlers{
       .is =
-          [this](const T& object) { controller_->observer().Observe(object); },
+          [this, type = versions[0]](const T& object) {
+            Observer& observer = controller_->observer();
+            if (observer.has_warnings()) {
+              observer.Readable(RefOf<T>(type, object.meta));
+            }
+            observer.Observe(object);
+          },
       .gone = gone,
       .bad =
-          [this, path = watch.paths[0]](const api::BadObject& bad) {
+          [this, type = versions[0],
+           path = watch.paths[0]](const api::BadObject& bad) {
+            if (!kKind<T>.empty() && !bad.name.empty()) {
+              controller_->observer().ObserveBad(
+                  RefOf<T>(type, bad), std::string(bad.why.message()));
+            }
             Say(absl::StrCat("an object of ", path, " (", bad.namespace_name,
                              "/", bad.name,
                              ") is left out: ", bad.why.ToString()));

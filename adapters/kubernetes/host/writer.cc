@@ -79,10 +79,29 @@ class Maker {
   }
 
   absl::StatusOr<client::Write> operator()(const EventRequest& request) const {
+    return PostEvent(ToReference(request.pod), request);
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const ObjectEventRequest& request) const {
+    const ObjectRef& object = request.object;
+    return PostEvent({.api_version = object.api_version,
+                      .kind = object.kind,
+                      .namespace_name = object.namespace_name,
+                      .name = object.name,
+                      .uid = object.uid},
+                     request);
+  }
+
+ private:
+  // Either kind of request for one.
+  template <typename Request>
+  absl::StatusOr<client::Write> PostEvent(api::ObjectReference regarding,
+                                          const Request& request) const {
     api::Event event;
-    event.name = absl::StrCat(NamePart(request.pod.name), ".", absl::Hex(wall_),
+    event.name = absl::StrCat(NamePart(regarding.name), ".", absl::Hex(wall_),
                               "-", absl::Hex(id_));
-    event.regarding = ToReference(request.pod);
+    event.regarding = std::move(regarding);
     event.warning = request.warning;
     event.reason = request.reason;
     event.action = request.action;
@@ -96,7 +115,6 @@ class Maker {
               std::move(write));
   }
 
- private:
   static client::Write Post(std::string body) {
     client::Write write;
     write.http.method = "POST";

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/translate/devices.h"
 #include "adapters/translate/selectors.h"
@@ -99,11 +100,6 @@ absl::Status CheckUnderstood(const api::Pod& pod, const ResourceKinds& kinds) {
     return absl::UnimplementedError(
         "spec.containers.ports.hostPort is not supported");
   }
-  for (const api::SpreadConstraint& spread : pod.spread) {
-    if (spread.when_unsatisfiable == "ScheduleAnyway") continue;
-    return absl::UnimplementedError(
-        "spec.topologySpreadConstraints with DoNotSchedule is not supported");
-  }
   const std::string unknown(kinds.Unknown(pod.requests));
   if (!unknown.empty()) {
     return absl::UnimplementedError(
@@ -133,6 +129,9 @@ absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {
   auto selector = ToSelector(pod);
   if (!selector.ok()) return selector.status();
   role.shape.selector = *std::move(selector);
+  const auto spread = SpreadOf(pod);
+  if (!spread.ok()) return spread.status();
+  if (*spread) role.topology = (*spread)->topology;
   status = SetPreferences(pod, &role);
   if (status.ok()) status = SetTolerations(pod, &role);
   if (!status.ok()) return status;

@@ -333,6 +333,17 @@ ApiAnswer FakeApi::Perform(uint64_t id, const ReadRequest& read) {
   return {id, ApiOutcome::kDone, ""};
 }
 
+ApiAnswer FakeApi::Perform(uint64_t id, const NominateRequest& nominate) {
+  const auto it = pods_.find(nominate.pod.name);
+  if (it == pods_.end()) return {id, ApiOutcome::kNotFound, "no such pod"};
+  if (it->second.meta.uid != nominate.pod.uid) {
+    return {id, ApiOutcome::kConflict, "another pod"};
+  }
+  it->second.nominated_node_name = nominate.node;
+  Changed(nominate.pod.name);
+  return {id, ApiOutcome::kDone, ""};
+}
+
 ApiAnswer FakeApi::Perform(const ApiRequest& request) {
   if (const auto* bind = std::get_if<BindRequest>(&request.body)) {
     return Perform(request.id, *bind);
@@ -342,6 +353,9 @@ ApiAnswer FakeApi::Perform(const ApiRequest& request) {
   }
   if (const auto* read = std::get_if<ReadRequest>(&request.body)) {
     return Perform(request.id, *read);
+  }
+  if (const auto* nominate = std::get_if<NominateRequest>(&request.body)) {
+    return Perform(request.id, *nominate);
   }
   return {request.id, ApiOutcome::kDone, ""};
 }

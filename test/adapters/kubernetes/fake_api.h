@@ -117,6 +117,7 @@ class FakeApi {
   ApiAnswer Perform(uint64_t id, const BindRequest& bind);
   ApiAnswer Perform(uint64_t id, const EvictRequest& evict);
   ApiAnswer Perform(uint64_t id, const ReadRequest& read);
+  ApiAnswer Perform(uint64_t id, const NominateRequest& nominate);
   // A budget of the pod that allows nothing; takes one from each otherwise.
   bool BudgetsAllow(const api::Pod& pod);
   // Its group's name as in `disturbed_`; "" for a pod by itself.

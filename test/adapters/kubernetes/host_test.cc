@@ -100,6 +100,42 @@ TEST_F(HostTest, NothingIsDecidedBeforeEverythingIsListed) {
   EXPECT_EQ(Binds(), 1);
 }
 
+TEST_F(HostTest, AnObjectThatCannotBeReadGetsAnEvent) {
+  constexpr char kQueues[] = "/apis/muster.dev/v1alpha1/queues";
+  const auto queue = [](const std::string& weight) {
+    return KubeServer::Json::parse(
+        R"({"metadata": {"name": "q", "uid": "uq"}, "spec": {"weight": )" +
+        weight + "}}");
+  };
+  server_.Serve(kQueues, {queue("\"heavy\"")});
+  server_.Serve(kPods, {PodJson("p", "u1")});
+  Begin();
+  Run();
+  EXPECT_EQ(Binds(), 1);  // Everything else goes on.
+  const auto events = [&] {
+    std::vector<KubeServer::Json> bodies;
+    for (const client::HttpRequest& write : server_.writes()) {
+      const auto body = KubeServer::Json::parse(write.body, nullptr, false);
+      if (body.contains("regarding") && body["regarding"]["kind"] == "Queue") {
+        bodies.push_back(body);
+      }
+    }
+    return bodies;
+  };
+  ASSERT_EQ(events().size(), 1u);
+  EXPECT_EQ(events()[0]["regarding"]["uid"], "uq");
+  EXPECT_EQ(events()[0]["regarding"]["apiVersion"], "muster.dev/v1alpha1");
+  EXPECT_THAT(events()[0]["note"].get<std::string>(), HasSubstr("spec.weight"));
+  server_.Push(kQueues, "MODIFIED", queue("\"heavy\""));
+  Run();
+  EXPECT_EQ(events().size(), 1u);
+  server_.Push(kQueues, "MODIFIED", queue("2"));
+  server_.Push(kQueues, "MODIFIED", queue("\"heavy\""));
+  Run();
+  EXPECT_EQ(events().size(), 2u);
+  ExpectNoDefects();
+}
+
 TEST_F(HostTest, AVersionThatIsNotServedIsLookedForInAnOlderOne) {
   constexpr char kOld[] = "/apis/scheduling.k8s.io/v1alpha2/podgroups";
   server_.Serve(kOld);
@@ -132,7 +168,7 @@ TEST_F(HostTest, ABoundPodAndAnUnreadableOneAreTold) {
   server_.Serve(kPods, {PodJson("p", "u1"), bad});
   Begin();
   Run();
-  EXPECT_EQ(server_.CountWrites("events"), 1);
+  EXPECT_EQ(server_.CountWrites("events"), 2);
   EXPECT_THAT(lines_, Contains(HasSubstr("spec.containers")));
   EXPECT_THAT(lines_, Each(Not(HasSubstr("\n"))));
 }

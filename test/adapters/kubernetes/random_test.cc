@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/model/checkpoint.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
 
@@ -59,7 +60,7 @@ class World {
 
   // What else happens in a cluster.
   void ActMore() {
-    switch (random_() % 14) {
+    switch (random_() % 16) {
       case 0:
         ChangeNode();
         break;
@@ -101,6 +102,12 @@ class World {
       case 12:
         CollectLostPods();
         break;
+      case 13:
+        ChangeSpot();
+        break;
+      case 14:
+        Save();
+        break;
       default:
         api.Pass(Upto(90) * kSecond);
     }
@@ -124,6 +131,24 @@ class World {
       for (const std::string& name : Running()) api.Finish(name);
       quiet = 0;
     }
+  }
+
+  // A pod that shows a node though no gang is nominated; "": none.
+  std::string ShowsTooMuch() {
+    const auto phases = api.controller().scheduler().PhaseCounts();
+    if (phases[static_cast<size_t>(GangPhase::kNominated)] > 0) return "";
+    for (const std::string& name : api.Names()) {
+      const api::Pod& pod = api.PodNamed(name);
+      const bool waits = pod.node_name.empty() && !pod.meta.deletion;
+      if (waits && !pod.nominated_node_name.empty()) return name;
+    }
+    return "";
+  }
+
+  // Until a binding of which the answer was lost has been looked up.
+  void FindLostBindings() {
+    api.read_faults = 0;
+    api.Pass(3 * kSecond);
   }
 
   // Why gangs wait, a line each.
@@ -161,8 +186,10 @@ class World {
 
   void AddNode(int n) {
     api.AddNode(absl::StrCat("n", n), 2, {{"rack", n < 2 ? "a" : "b"}});
-    api.EditNode(absl::StrCat("n", n),
-                 [](api::Node& node) { node.unschedulable = false; });
+    api.EditNode(absl::StrCat("n", n), [](api::Node& node) {
+      node.unschedulable = false;
+      node.taints.clear();
+    });
   }
 
   void ChangeNode() {
@@ -177,6 +204,31 @@ class World {
     api.EditNode(name, [this](api::Node& node) {
       node.unschedulable = OneIn(2);
       node.ready = OneIn(3) ? "False" : "True";
+    });
+  }
+
+  // A cloud takes a node back, or does not after all.
+  void ChangeSpot() {
+    const std::string name = absl::StrCat("n", Upto(3));
+    if (!api.nodes().contains(name)) return;
+    api.EditNode(name, [](api::Node& node) {
+      if (node.taints.empty()) {
+        node.taints = {
+            {.key = "karpenter.sh/disrupted", .effect = "NoSchedule"}};
+      } else {
+        node.taints.clear();
+      }
+    });
+  }
+
+  void Save() {
+    const std::vector<std::string> running = Running();
+    if (running.empty()) return;
+    const std::string texts[] = {
+        absl::StrCat((api.now() - Upto(500) * kSecond) / kSecond),
+        absl::StrCat((api.now() + kSecond) / kSecond), "soon"};
+    api.EditPod(AnyOf(running), [&](api::Pod& pod) {
+      pod.meta.annotations[kCheckpointAnnotation] = texts[Upto(2)];
     });
   }
 
@@ -348,6 +400,8 @@ class RandomTest : public ::testing::TestWithParam<int> {
         world.Act();
       }
       ASSERT_TRUE(world.api.Check().ok()) << world.api.Check() << " at " << i;
+      if (world.ShowsTooMuch() != "") world.FindLostBindings();
+      ASSERT_EQ(world.ShowsTooMuch(), "") << i;
     }
     world.Drain();
     ASSERT_TRUE(world.api.Check().ok()) << world.api.Check();

@@ -68,6 +68,56 @@ TEST_F(TranslateTest, KindsKeepTheirPositions) {
   EXPECT_EQ(kinds_.KindOf("x/y"), kinds_.names().size());
 }
 
+TEST_F(TranslateTest, ExtendedResourcesGoByTheirNames) {
+  const char* const names[] = {
+      "nvidia.com/mig-1g.10gb",      // A MIG profile, by NVIDIA's plug-in.
+      "nvidia.com/mig-3g.40gb",      // Another one of the same devices.
+      "google.com/tpu",              // TPU chips.
+      "amd.com/gpu",                 // Beside the device resource.
+      "rdma/hca_shared_devices_a",   // A shared RDMA device.
+      "vpc.amazonaws.com/efa",       // An elastic fabric adapter.
+      "example.com/nic-with.dots_1"  // Anything else.
+  };
+  api::Node node;
+  node.meta.name = "n";
+  api::Pod pod;
+  int64_t amount = 1;
+  for (const char* name : names) {
+    node.allocatable[name] = 2 * amount * 1000;
+    pod.requests[name] = amount * 1000;
+    ++amount;
+  }
+  kinds_.Learn(node.allocatable);
+  const auto translated = ToNode(node, kinds_, "model");
+  ASSERT_TRUE(translated.ok()) << translated.status();
+  const Role role = RoleOf(pod);
+  amount = 1;
+  for (const char* name : names) {
+    const ResourceKind kind = kinds_.KindOf(name);
+    ASSERT_LT(kind, kinds_.names().size()) << name;
+    EXPECT_EQ(translated->capacity[kind], 2 * amount) << name;
+    EXPECT_EQ(role.shape.resources[kind], amount) << name;
+    ++amount;
+  }
+  EXPECT_THAT(translated->devices, IsEmpty());
+  EXPECT_EQ(role.shape.devices.count, 0u);
+}
+
+TEST_F(TranslateTest, ALabelTellsTheDevicesModel) {
+  api::Node node;
+  node.meta.name = "n";
+  node.meta.labels = {{"nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"}};
+  node.allocatable = {{kGpu, 2'000}};
+  const auto model_by = [&](const std::string& label) {
+    const auto translated = ToNode(node, kinds_, label);
+    EXPECT_TRUE(translated.ok()) << translated.status();
+    EXPECT_EQ(translated->devices.size(), 2u);
+    return translated->devices.at(0).model;
+  };
+  EXPECT_EQ(model_by("nvidia.com/gpu.product"), "NVIDIA-H100-80GB-HBM3");
+  EXPECT_EQ(model_by("example.com/model"), "");
+}
+
 TEST_F(TranslateTest, CapacityIsRoundedDownAndRequestsUp) {
   const api::ResourceList list = {
       {"cpu", 1'001}, {"memory", 1'001}, {kGpu, 4'000}, {"unknown/r", 5'000}};
@@ -311,11 +361,14 @@ TEST_F(TranslateTest, WhatIsNotUnderstoodIsRefusedByName) {
           "ephemeral of 'v'");
   refused([](auto* p) { p->host_ports = {"TCP/0.0.0.0/80"}; }, "hostPort");
   refused(
-      [](auto* p) { p->spread = {{.when_unsatisfiable = "DoNotSchedule"}}; },
-      "topologySpreadConstraints");
+      [](auto* p) {
+        p->spread = {{.max_skew = 1, .when_unsatisfiable = "DoNotSchedule"}};
+      },
+      "topologySpreadConstraints.labelSelector");
   // The API server's default.
-  refused([](auto* p) { p->spread = {{.when_unsatisfiable = ""}}; },
-          "topologySpreadConstraints");
+  refused(
+      [](auto* p) { p->spread = {{.max_skew = 1, .when_unsatisfiable = ""}}; },
+      "topologySpreadConstraints.labelSelector");
   refused(
       [](auto* p) {
         p->has_required_node_affinity = true;

@@ -115,6 +115,22 @@ TEST(WriterTest, AnEvent) {
   EXPECT_THAT(body["metadata"]["name"].get<std::string>(), StartsWith("p."));
 }
 
+TEST(WriterTest, AnEventAboutAnotherObject) {
+  const client::Write job = WriteOf(ObjectEventRequest{
+      .object = {"batch/v1", "Job", "ns", "j", "u2"}, .reason = "Refused"});
+  EXPECT_EQ(job.http.path, "/apis/events.k8s.io/v1/namespaces/ns/events");
+  EXPECT_EQ(Json::parse(job.http.body)["regarding"],
+            Json::parse(R"({"apiVersion": "batch/v1", "kind": "Job",
+                            "namespace": "ns", "name": "j", "uid": "u2"})"));
+  // One without a namespace has its Events in "default".
+  const client::Write queue = WriteOf(ObjectEventRequest{
+      .object = {"muster.dev/v1alpha1", "Queue", "", "q", "u3"}});
+  EXPECT_EQ(queue.http.path,
+            "/apis/events.k8s.io/v1/namespaces/default/events");
+  EXPECT_EQ(queue.urgency, Urgency::kEvent);
+  EXPECT_FALSE(Json::parse(queue.http.body)["regarding"].contains("namespace"));
+}
+
 TEST(WriterTest, NamesOfEventsAreNamesAndDiffer) {
   const auto name = [](const std::string& pod, uint64_t id) {
     const client::Write write =
@@ -156,7 +172,11 @@ TEST(WriterTest, TextsOfOthersAreBoundedAndEscaped) {
   for (const RequestBody& body :
        {RequestBody(UnscheduledRequest{kPod, text, text}),
         RequestBody(EventRequest{
-            .pod = kPod, .reason = text, .action = text, .note = text})}) {
+            .pod = kPod, .reason = text, .action = text, .note = text}),
+        RequestBody(ObjectEventRequest{.object = {"v1", "Pod", "ns", "p", "u"},
+                                       .reason = text,
+                                       .action = text,
+                                       .note = text})}) {
     const client::Write write = WriteOf(body);
     EXPECT_LT(write.http.body.size(), 4'000u);
     const Json parsed = Json::parse(write.http.body, nullptr, false);
