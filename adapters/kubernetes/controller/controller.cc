@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/controller/controller.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "adapters/kubernetes/controller/object_refs.h"
@@ -118,10 +119,9 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     TellConfig();
     TellQueues();
     TellNodes();
-    for (const GroupRef& ref : state_.gangs.TakeTouched(state_.link.now())) {
-      reporter_.Note(ref);
-      sync_.Sync(ref);
-    }
+    std::set<GroupRef> touched = state_.gangs.TakeTouched(state_.link.now());
+    for (const GroupRef& ref : touched) sync_.Sync(ref);
+    reporter_.Note(std::move(touched));
     TellNodes();  // What pods use that have no task any more.
     TellBudgets();
     if (!state_.link.Decide()) break;

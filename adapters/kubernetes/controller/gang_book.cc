@@ -7,7 +7,7 @@ namespace muster::kubernetes {
 GangRecord& GangBook::Of(const GroupRef& ref) {
   const auto [it, is_new] = gangs_.try_emplace(ref);
   GangRecord& gang = it->second;
-  gang.ref = ref;
+  if (is_new) gang.ref = ref;
   if (is_new && counts_arrivals_) gang.arrival = next_arrival_++ % kSecond;
   return gang;
 }

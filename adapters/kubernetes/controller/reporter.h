@@ -16,8 +16,8 @@ class Reporter {
   // The state is not owned.
   explicit Reporter(ControllerState* state) : s_(*state) {}
 
-  // The group's pods, or any, may have to be told why they wait.
-  void Note(const GroupRef& ref) { some_.insert(ref); }
+  // The pods of these groups, or any, may have to be told why they wait.
+  void Note(std::set<GroupRef> groups) { some_.merge(groups); }
   void NoteAll() { all_ = true; }
   // Tells those that are noted, when it is time to. O(their pods).
   void Step();
