@@ -10,6 +10,7 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/controller/composite_book.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/controller/state.h"
 #include "adapters/kubernetes/model/group.h"
@@ -28,9 +29,13 @@ class Observer {
   void Observe(const api::Node& node);
   void Observe(const api::Pod& pod);
   void Observe(const api::PodGroup& group);
+  void Observe(const api::CompositePodGroup& group);
   void Observe(const api::MusterPodGroup& group);
-  // A Job of batch/v1: since when its pods have their place.
-  void Observe(const api::Owner& job);
+  void Observe(const api::VolcanoPodGroup& group);
+  void Observe(const api::CoschedulingPodGroup& group);
+  // A kind of OwnerKinds, or a Job of batch/v1: since when its pods have their
+  // place.
+  void Observe(const api::Owner& owner);
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
@@ -46,9 +51,23 @@ class Observer {
 
   size_t jobs() const { return jobs_.size(); }
   size_t roles() const { return roles_.size(); }
+  size_t kept() const { return composites_.size() + of_no_kind_.size(); }
 
  private:
+  using Name = CompositeBook::Name;
+
   bool Manages(const api::Pod& pod) const;
+  // Nothing is known of the pod any more, but that it may have no kind.
+  void Erase(const std::string& uid);
+  // The pod as it is, under its group.
+  void SetPod(PodRecord pod, std::optional<GroupSpec> spec);
+  // The pods are of another group now, by its PodGroup's parent. O(pods).
+  void MovePods(const GroupRef& from, const std::string& part,
+                const GroupRef& to);
+  void ObserveJob(const api::Owner& job);
+  void SetComposite(const Name& composite);
+  // Pods that ask for what had no kind are looked at again.
+  void LearnedKinds();
   // SpecFromPod, and since when a Job is there.
   std::optional<GroupSpec> SpecOf(const GroupRef& ref,
                                   const api::Pod& pod) const;
@@ -57,6 +76,9 @@ class Observer {
 
   ControllerState& s_;
   RolePool roles_;
+  CompositeBook composites_;
+  // By UID: they ask for a resource that has no kind.
+  std::map<std::string, api::Pod> of_no_kind_;
   // By namespace and UID: when they were created.
   std::map<std::pair<std::string, std::string>, Time> jobs_;
 };

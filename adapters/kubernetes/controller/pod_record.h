@@ -19,6 +19,9 @@ namespace muster::kubernetes {
 struct PodRecord {
   PodRef ref{};
   GroupRef group{};
+  std::string subgroup{};   // SubgroupOf.
+  std::string group_uid{};  // Of the group's object; empty: it does not say.
+  std::optional<uint32_t> min_pods{};  // MinPodsOf.
   // What it asks for; shared by like pods. Null if it is not to be scheduled:
   // `error` says why.
   std::shared_ptr<const Role> role{};
@@ -27,6 +30,7 @@ struct PodRecord {
   std::string queue{};  // As the pod says; empty: it does not.
   std::shared_ptr<const api::StringMap> labels{};  // Never null.
   int64_t priority = 0;
+  std::string priority_class{};
   bool may_preempt = true;
   Time created = 0;
   std::optional<Time> started{};
