@@ -83,8 +83,8 @@ TopologyConstraint ToConstraint(const api::GroupTopology& asked,
   const auto topology = std::ranges::find_if(topologies, has_all);
   if (topology != topologies.end()) {
     constraint.topology = topology->key;
-  } else if (levels.size() == 1 && !asked.required.empty()) {
-    constraint.topology = asked.required;
+  } else if (levels.size() == 1 && asked.slices.empty()) {
+    constraint.topology = levels[0];
   } else {
     *error =
         absl::StrCat(field, ": no topology of the scheduler has these levels");

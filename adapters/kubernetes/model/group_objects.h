@@ -17,8 +17,9 @@ GroupSpec ToSpec(const api::PodGroup& group);
 GroupSpec ToSpec(const api::CompositePodGroup& group);
 // The PodGroup names the composite one as its parent. O(size).
 void AddSubgroup(const api::PodGroup& group, GroupSpec* composite);
-// Levels are those of the first of the topologies that has them; a required
-// level of none is a label key by itself, and a topology with that one level.
+// Levels are those of the first of the topologies that has them; a level of
+// none, required or preferred alone, is a label key by itself, and a topology
+// with that one level.
 // O(groups x levels).
 GroupSpec ToSpec(const api::MusterPodGroup& group,
                  std::span<const Topology> topologies);

@@ -83,6 +83,7 @@ TEST(GroupObjectsTest, APodGroupOfMuster) {
       {{.preferred = "zone"}, "flat"},
       {{.required = "zone", .slices = {{"rack", 4}, {"host", 2}}}, "tree"},
       {{.required = "own-label"}, "own-label"},
+      {{.preferred = "own-label"}, "own-label"},
   };
   for (const Case& c : cases) {
     const GroupSpec spec = ToSpec(MusterGroupOf(c.asked), topologies);
