@@ -121,6 +121,8 @@ void Observer::Erase(const std::string& uid) {
 
 void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = s_.gangs.Of(ref);
+  // Operators write the status of their objects all the time.
+  if (gang.has_object && gang.spec == spec) return;
   gang.has_object = true;
   gang.gone = false;
   // One of that name that is another object is another gang.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -108,9 +109,9 @@ class World {
     api.Pass(kSecond);
   }
 
-  // Groups of other kinds come.
+  // Groups of other kinds come, and objects go.
   void ActOnGroups() {
-    switch (random_() % 7) {
+    switch (random_() % 8) {
       case 0:
         AddVolcanoGang();
         break;
@@ -128,6 +129,12 @@ class World {
         break;
       case 5:
         AddCounted();
+        break;
+      case 6:
+        if (!objects_.empty()) {
+          const auto& [kind, name] = objects_[random_() % objects_.size()];
+          api.RemoveGroup(kind, name);
+        }
         break;
       default:
         AddWholeGang();
@@ -336,6 +343,7 @@ class World {
            .annotations = {{"scheduling.k8s.io/group-name", group.meta.name},
                            {"volcano.sh/task-spec", task}}});
     }
+    objects_.emplace_back(GroupKind::kVolcanoGroup, group.meta.name);
     AddWith(pods, [&] { api.Put(group); });
   }
 
@@ -356,6 +364,7 @@ class World {
                       .labels = {{"training.kubeflow.org/replica-type", type},
                                  {"app", "careful"}}});
     }
+    objects_.emplace_back(GroupKind::kOwner, name);
     AddWith(pods, [&] { api.Put(owner); });
   }
 
@@ -370,6 +379,7 @@ class World {
            .gpus = 1,
            .labels = {{"scheduling.x-k8s.io/pod-group", group.meta.name}}});
     }
+    objects_.emplace_back(GroupKind::kCoschedulingGroup, group.meta.name);
     AddWith(pods, [&] { api.Put(group); });
   }
 
@@ -389,6 +399,7 @@ class World {
                       .labels = {{kPodGroupLabel, group.meta.name},
                                  {kSubgroupLabel, i % 2 == 0 ? "a" : "b"}}});
     }
+    objects_.emplace_back(GroupKind::kMusterGroup, group.meta.name);
     AddWith(pods, [&] { api.Put(group); });
   }
 
@@ -402,10 +413,12 @@ class World {
       part.meta.name = Name("part");
       part.parent = composite.meta.name;
       part.min_count = 2;
+      objects_.emplace_back(GroupKind::kPodGroup, part.meta.name);
       for (int i = 0; i < 2; ++i) {
         pods.push_back({.name = Name("c"), .gpus = 1, .group = part.meta.name});
       }
     }
+    objects_.emplace_back(GroupKind::kCompositeGroup, composite.meta.name);
     if (OneIn(2)) api.Put(composite);
     AddWith(pods, [&] {
       for (const api::PodGroup& part : parts) api.Put(part);
@@ -501,6 +514,7 @@ class World {
 
   std::mt19937_64 random_;
   int pods_ = 0;
+  std::vector<std::pair<GroupKind, std::string>> objects_;
 };
 
 class RandomTest : public ::testing::TestWithParam<int> {
