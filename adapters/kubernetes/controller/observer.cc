@@ -58,6 +58,11 @@ void Observer::Observe(const api::Pod& pod) {
   if (known != nullptr) {
     // A binding is for good; what says otherwise is older than its answer.
     if (record.node.empty()) record.node = known->node;
+    if (HasPlace(*known)) {
+      record.group = known->group;
+      record.subgroup = known->subgroup;
+      record.group_uid = known->group_uid;
+    }
     if (*known == record) return;
     if (known->group != record.group) Erase(record.ref.uid);
   }
@@ -70,6 +75,11 @@ void Observer::SetPod(PodRecord pod, std::optional<GroupSpec> spec) {
   s_.gangs.SetPod(std::move(pod));
 }
 
+bool Observer::HasPlace(const PodRecord& pod) const {
+  const TaskSlot* slot = s_.gangs.GangOf(pod).SlotOf(pod.ref.uid);
+  return slot != nullptr && slot->placed();
+}
+
 void Observer::MovePods(const GroupRef& from, const std::string& part,
                         const GroupRef& to) {
   const GangRecord* gang = s_.gangs.Find(from);
@@ -77,7 +87,8 @@ void Observer::MovePods(const GroupRef& from, const std::string& part,
   std::vector<PodRecord> pods;
   for (const auto& [uid, task] : gang->members()) {
     const PodRecord& pod = *s_.gangs.FindPod(uid);
-    if (part.empty() || pod.subgroup == part) pods.push_back(pod);
+    const bool moves = part.empty() || pod.subgroup == part;
+    if (moves && !HasPlace(pod)) pods.push_back(pod);
   }
   for (PodRecord& pod : pods) {
     Erase(pod.ref.uid);

@@ -61,6 +61,9 @@ class Observer {
   void Erase(const std::string& uid);
   // The pod as it is, under its group.
   void SetPod(PodRecord pod, std::optional<GroupSpec> spec);
+  // A pod keeps its group as long as it has a place there, which others may
+  // have been promised. O(log pods).
+  bool HasPlace(const PodRecord& pod) const;
   // The pods are of another group now, by its PodGroup's parent. O(pods).
   void MovePods(const GroupRef& from, const std::string& part,
                 const GroupRef& to);

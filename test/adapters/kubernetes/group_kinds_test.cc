@@ -385,6 +385,26 @@ TEST_F(CompositeTest, IsFoundAgainByANewController) {
   EXPECT_TRUE(api.Check().ok()) << api.Check();
 }
 
+// Its place was promised to others, and is theirs when it is gone.
+TEST(PlaceTest, APodThatIsRelabelledWhileItIsStoppedKeepsItsRoomUntilThen) {
+  FakeApi api;
+  api.grace = 30 * kSecond;
+  api.AddNode("n", 2);
+  api.Put(GroupOf(2));
+  AddMember("w0", "", &api);
+  AddMember("w1", "", &api);
+  api.Settle();
+  api.AddPod({.name = "high", .gpus = 2, .priority = 5});
+  api.Settle();
+  ASSERT_TRUE(api.PodNamed("w0").meta.deletion.has_value());
+  api.EditPod("w0", [](api::Pod& pod) { pod.meta.labels.clear(); });
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "w0 w1");
+  EXPECT_TRUE(api.Check().ok()) << api.Check();
+  api.Pass(30 * kSecond);
+  EXPECT_EQ(api.On("n"), "high");
+}
+
 // --- Groups of a group of muster.dev -----------------------------------------
 
 TEST(SubgroupsTest, EachHasItsMinimum) {
