@@ -148,7 +148,7 @@ class ChangesTest(muster.StoryTest):
         self.plane.create(QUEUES, {**mine, "kind": "Queue", "metadata": {"name": "orphan"}, "spec": {
             "parent": "nowhere"}})
         self.plane.create(MUSTER_GROUPS, {**mine, "kind": "PodGroup", "metadata": {"name": "flat"}, "spec": {
-            "topology": {"preferred": "example.com/no-level"}}})
+            "topology": {"slices": [{"required": "example.com/no-level", "size": 2}]}}})
         for name, labels, annotations in (
                 ("of-odd", {"muster.dev/queue": "odd"}, {}), ("of-orphan", {"muster.dev/queue": "orphan"}, {}),
                 ("of-flat", {"muster.dev/pod-group": "flat"}, {}),

@@ -124,6 +124,20 @@ class Testbed:
         }), encoding="utf-8")
         return path
 
+    def make_kind(self, group, version, kind):
+        """Serves objects of this namespaced kind, with whatever fields. Returns their path in the namespace
+        `default`."""
+        plural = f"{kind.lower()}s"
+        self.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+            "metadata": {"name": f"{plural}.{group}",
+                         # Without it the API server takes no names of Kubernetes' own groups.
+                         "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"}},
+            "spec": {"group": group, "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
+                     "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                         "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+        self.kubectl("wait", "--for=condition=Established", "--timeout=30s", f"crd/{plural}.{group}")
+        return f"/apis/{group}/{version}/namespaces/default/{plural}"
+
     def trust(self, user="admin"):
         """A TLS context that trusts the API server alone, with the certificate of a user."""
         context = ssl.create_default_context(cafile=self.info["certificate_authority"])

@@ -20,6 +20,8 @@ struct OwnerRole {
   int64_t pods = 0;
   // Fewer need not run, where the owner says so.
   std::optional<int64_t> min_pods{};
+  // Its pods are made when others run or are through: no pod waits for them.
+  bool later = false;
 
   friend bool operator==(const OwnerRole&, const OwnerRole&) = default;
 };
@@ -37,6 +39,9 @@ struct Owner {
   // How many pods start together, over all roles, where the owner says so
   // (minAvailable).
   std::optional<int64_t> min_available{};
+  // Of runPolicy.schedulingPolicy.
+  std::string queue{};
+  std::string priority_class_name{};
   bool suspended = false;
 
   // Of a batch/v1 Job.

@@ -18,6 +18,7 @@ struct Part {
   std::optional<int64_t> completions{};
   int64_t hosts = 1;  // Of each replica.
   bool suspended = false;
+  bool depends = false;  // On another one, before which it is not made.
 };
 
 // The numbers of a spec.
@@ -27,6 +28,9 @@ struct Counts {
   std::optional<int64_t> group_size{};  // Of a LeaderWorkerSet.
   std::optional<int64_t> elastic_minimum{};
   bool has_head = false;
+  bool scales_workers = false;        // Ray itself does.
+  bool launcher_last = false;         // Of MPI: when the workers run.
+  bool in_order = false;              // The jobs of a JobSet.
   std::vector<Part> workers{};        // Of Ray.
   std::vector<Part> jobs{};           // Of a JobSet.
   std::vector<Part> tasks{};          // Of a Volcano job.
@@ -68,6 +72,7 @@ bool ReadReplicatedJob(std::string_view key, Value v, Part* part) {
   if (key == "name") return v.Read(&part->name);
   if (key == "replicas") return ReadCount(v, &part->replicas);
   if (key == "template") return ReadJobTemplate(v, part);
+  if (key == "dependsOn") return v.ReadIsSet(&part->depends);
   return true;
 }
 
@@ -148,8 +153,28 @@ bool ReadRunPolicy(Value v, Owner* out) {
     if (key == "suspend") return field.Read(&out->suspended);
     if (key != "schedulingPolicy") return true;
     return field.Object([&](std::string_view name, Value part) {
-      return name != "minAvailable" || ReadCount(part, &out->min_available);
+      if (name == "minAvailable") return ReadCount(part, &out->min_available);
+      if (name == "queue") return part.Read(&out->queue, kMaxKeyLength);
+      if (name == "priorityClass") {
+        return part.Read(&out->priority_class_name, kMaxKeyLength);
+      }
+      return true;
     });
+  });
+}
+
+// A field that has one of two values: is it `text`?
+bool ReadIs(Value v, std::string_view text, bool* out) {
+  std::string_view value;
+  if (!v.Read(&value)) return false;
+  *out = value == text;
+  return true;
+}
+
+bool ReadStartupPolicy(Value v, Counts* counts) {
+  return v.Object([&](std::string_view key, Value field) {
+    return key != "startupPolicyOrder" ||
+           ReadIs(field, "InOrder", &counts->in_order);
   });
 }
 
@@ -168,6 +193,7 @@ bool ReadRay(std::string_view key, Value v, Counts* counts) {
   if (key == "workerGroupSpecs") {
     return ReadParts(v, &counts->workers, ReadWorkerGroup);
   }
+  if (key == "enableInTreeAutoscaling") return v.Read(&counts->scales_workers);
   return true;
 }
 
@@ -190,6 +216,10 @@ bool ReadSpecField(std::string_view key, Value v, Owner* out, Counts* counts) {
   if (key == "elasticPolicy") {
     return ReadInner(v, "minReplicas", &counts->elastic_minimum);
   }
+  if (key == "launcherCreationPolicy") {
+    return ReadIs(v, "WaitForWorkersReady", &counts->launcher_last);
+  }
+  if (key == "startupPolicy") return ReadStartupPolicy(v, counts);
   if (key == "leaderWorkerTemplate") {
     return ReadInner(v, "size", &counts->group_size);
   }
@@ -218,7 +248,8 @@ void AddRay(const Counts& counts, Owner* out) {
     const int64_t minimum = part.min_replicas.value_or(0);
     role.pods =
         part.suspended ? 0 : part.replicas.value_or(minimum) * part.hosts;
-    if (part.min_replicas.has_value()) {
+    // minReplicas has a default, and says something to the autoscaler alone.
+    if (counts.scales_workers && part.min_replicas.has_value()) {
       role.min_pods = part.suspended ? 0 : minimum * part.hosts;
     }
     out->roles.push_back(std::move(role));
@@ -247,6 +278,7 @@ void AddRoles(const Counts& counts, Owner* out) {
     AddParts(counts.replica_types, out);
     for (OwnerRole& role : out->roles) {
       if (role.name == "Worker") role.min_pods = counts.elastic_minimum;
+      role.later = counts.launcher_last && role.name == "Launcher";
     }
   } else if (kind == "Job" && out->api_version.starts_with("batch/")) {
     out->roles.push_back(
@@ -258,7 +290,8 @@ void AddRoles(const Counts& counts, Owner* out) {
       out->roles.push_back(
           {.name = job.name,
            .pods = job.replicas.value_or(1) *
-                   PodsOfJob(job.parallelism, job.completions)});
+                   PodsOfJob(job.parallelism, job.completions),
+           .later = job.depends || (counts.in_order && !out->roles.empty())});
     }
   } else if (kind == "RayCluster" || kind == "RayJob") {
     AddRay(counts, out);

@@ -156,6 +156,7 @@ ControllerCounts Controller::counts() const {
   return {.pods = state_.gangs.pods().size(),
           .groups = state_.gangs.size(),
           .jobs = observer_.jobs(),
+          .kept = observer_.kept(),
           .roles = observer_.roles(),
           .in_flight = state_.outbox.awaited(),
           .refused = state_.gangs.outside()};

@@ -25,6 +25,9 @@ struct ControllerCounts {
   size_t pods = 0;
   size_t groups = 0;
   size_t jobs = 0;
+  // PodGroups with a parent and these parents, and pods that ask for a resource
+  // without a kind.
+  size_t kept = 0;
   size_t roles = 0;      // RolePool::size().
   size_t in_flight = 0;  // Requests whose answers are awaited.
   size_t refused = 0;    // Groups that their queues do not take.

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/model/translate_pod.h"
-#include "adapters/translate/gang_builder.h"
 #include "adapters/translate/priorities.h"
 
 namespace muster::kubernetes {
@@ -17,12 +15,6 @@ namespace {
 // In the order in which pods get tasks: by their number, then by age.
 auto Rank(const PodRecord& pod) {
   return std::tie(pod.index, pod.created, pod.ref.name, pod.ref.uid);
-}
-
-uint32_t Count(const std::vector<RoleSlots>& roles) {
-  size_t count = 0;
-  for (const RoleSlots& role : roles) count += role.slots.size();
-  return static_cast<uint32_t>(count);
 }
 
 }  // namespace
@@ -91,10 +83,14 @@ std::optional<TaskId> GangRecord::TaskOf(const std::string& uid) const {
 }
 
 void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
-  auto role = std::ranges::find_if(
-      roles_, [&](const RoleSlots& r) { return *r.model == *pod.role; });
+  const bool known =
+      spec && FindSubgroup(*spec, pod.subgroup) < spec->subgroups.size();
+  const std::string subgroup = known ? pod.subgroup : "";
+  auto role = std::ranges::find_if(roles_, [&](const RoleSlots& r) {
+    return r.subgroup == subgroup && *r.model == *pod.role;
+  });
   if (role == roles_.end()) {
-    roles_.push_back({.model = pod.role, .slots = {}});
+    roles_.push_back({.model = pod.role, .subgroup = subgroup, .slots = {}});
     role = std::prev(roles_.end());
   }
   std::vector<TaskSlot>& slots = role->slots;
@@ -117,7 +113,37 @@ void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
                    static_cast<uint32_t>(slot - slots.begin())};
 }
 
+void GangRecord::ReadMinimum(const Pods& pods) {
+  if (!spec || !spec->by_pods) return;
+  std::optional<uint32_t> most;
+  bool any = false, valid = true;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end() || it->second.deleting) continue;
+    if (it->second.end != PodRecord::End::kNone) continue;
+    any = true;
+    if (!it->second.min_pods) continue;
+    valid &= *it->second.min_pods > 0;
+    most = std::max(most.value_or(1), *it->second.min_pods);
+  }
+  if (!any) return;
+  spec->min_pods = most.value_or(1);
+  spec->error.clear();
+  if (!valid) {
+    spec->error =
+        absl::StrCat("metadata.annotations[", MinPodsAnnotation(ref.kind),
+                     "]: expected a number of pods, 1 to ", Gang::kMaxTasks);
+  } else if (!most && ref.kind == GroupKind::kMusterGroup) {
+    spec->error = absl::StrCat(Describe(ref), " is not there");
+  }
+}
+
+bool GangRecord::Owns(const PodRecord& pod) const {
+  return pod.group_uid.empty() || !spec || pod.group_uid == spec->key;
+}
+
 void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
+  ReadMinimum(pods);
   if (!placed()) {
     roles_.clear();
     for (auto& [uid, task] : members_) task.reset();
@@ -125,7 +151,7 @@ void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
   std::vector<const PodRecord*> fresh;
   for (const auto& [uid, task] : members_) {
     const auto it = pods.find(uid);
-    if (task || it == pods.end()) continue;
+    if (task || it == pods.end() || !Owns(it->second)) continue;
     const PodRecord& pod = it->second;
     const bool runs = bound_too && pod.runs() && pod.role != nullptr;
     if (pod.waits() || runs) fresh.push_back(&pod);
@@ -134,63 +160,104 @@ void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
   for (const PodRecord* pod : fresh) TakeSlot(pod->ref.uid, *pod);
 }
 
+std::string GangRecord::WhyNotWith(const PodRecord& pod) const {
+  if (!pod.error.empty()) return pod.error;
+  if (ref.kind == GroupKind::kMusterGroup && !pod.subgroup.empty() &&
+      FindSubgroup(*spec, pod.subgroup) == spec->subgroups.size()) {
+    return absl::StrCat("metadata.labels[", kSubgroupLabel,
+                        "]: ", Describe(ref), " has no group '", pod.subgroup,
+                        "'");
+  }
+  if (spec->priority && *spec->priority != pod.priority) {
+    return absl::StrCat("spec.priority: its pods have ", pod.priority, ", and ",
+                        Describe(ref), " has ", *spec->priority);
+  }
+  if (!spec->priority_class.empty() &&
+      spec->priority_class != pod.priority_class) {
+    return absl::StrCat("spec.priorityClassName: its pods have '",
+                        pod.priority_class, "', and ", Describe(ref), " has '",
+                        spec->priority_class, "'");
+  }
+  return "";
+}
+
+// What the pods of a gang amount to.
+struct GangRecord::Summary {
+  GangTally tally{};
+  std::vector<size_t> subgroup_of{};  // By role.
+  const PodRecord* lead = nullptr;    // The first of those with a task.
+  int64_t priority = std::numeric_limits<int64_t>::max();
+  bool may_preempt = true;
+  std::string held_why{};
+};
+
+GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
+  Summary sum{.may_preempt = spec->may_preempt};
+  sum.tally.placed = placed();
+  sum.tally.subgroups.resize(spec->subgroups.size() + 1);
+  for (const RoleSlots& role : roles_) {
+    const size_t s = FindSubgroup(*spec, role.subgroup);
+    sum.subgroup_of.push_back(s);
+    for (PodTally* tally : {&sum.tally.all, &sum.tally.subgroups[s]}) {
+      tally->tasks += static_cast<uint32_t>(role.slots.size());
+      for (const TaskSlot& slot : role.slots) {
+        const bool stays = slot.placed() && slot.stage != TaskStage::kStopping;
+        tally->placed += stays ? 1 : 0;
+      }
+    }
+  }
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end() || !Owns(it->second)) continue;
+    const PodRecord& pod = it->second;
+    // Another scheduler may have bound it.
+    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
+    if (counts && !task) {
+      ++sum.tally.all.finished;
+      ++sum.tally.subgroups[FindSubgroup(*spec, pod.subgroup)].finished;
+    }
+    if (task) {
+      if (sum.lead == nullptr || Rank(pod) < Rank(*sum.lead)) sum.lead = &pod;
+      sum.priority = std::min(sum.priority, pod.priority);
+      sum.may_preempt &= pod.may_preempt;
+    }
+    if (sum.held_why.empty()) sum.held_why = WhyNotWith(pod);
+  }
+  if (!spec->error.empty()) sum.held_why = spec->error;
+  return sum;
+}
+
 Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   Gang gang;
   if (!spec || roles_.empty()) return gang;
-  gang.key = spec->key;
+  const Summary sum = Summarise(pods);
+  // A gang that is known stays the same one when its object comes.
+  gang.key = told.key.empty() ? spec->key : told.key;
   gang.queue = spec->queue;
   gang.submitted = spec->submitted + arrival;
   gang.display = spec->display;
   gang.user = ref.namespace_name;
+  gang.held_why = sum.held_why;
   if (!spec->has_controller) gang.on_preempted = OnPreempted::kCancel;
   if (ref.kind != GroupKind::kPod) {
     gang.groups.push_back({.topology = spec->topology});
-  }
-  uint32_t finished = 0;
-  const PodRecord* lead = nullptr;
-  int64_t priority = std::numeric_limits<int64_t>::max();
-  bool may_preempt = true;
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (it == pods.end()) continue;
-    const PodRecord& pod = it->second;
-    // Another scheduler may have bound it.
-    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
-    if (counts && !task) ++finished;
-    if (task) {
-      if (lead == nullptr || Rank(pod) < Rank(*lead)) lead = &pod;
-      priority = std::min(priority, pod.priority);
-      may_preempt &= pod.may_preempt;
-    }
-    if (gang.held_why.empty()) gang.held_why = pod.error;
   }
   for (size_t r = 0; r < roles_.size(); ++r) {
     Role& role = gang.roles.emplace_back(*roles_[r].model);
     role.name = absl::StrCat("r", r);
     role.desired_tasks = static_cast<uint32_t>(roles_[r].slots.size());
   }
-  if (lead == nullptr) {  // Its pods are awaited.
+  if (sum.lead == nullptr) {  // Its pods are awaited.
     gang.queue = told.queue;
     gang.priority_class = told.priority_class;
   } else {
-    if (gang.queue.empty()) gang.queue = lead->queue;
-    const auto made = translate::ToPriorityClass(priority, may_preempt);
+    if (gang.queue.empty()) gang.queue = sum.lead->queue;
+    const auto made = translate::ToPriorityClass(sum.priority, sum.may_preempt);
     if (made.ok()) *priority_class = *made;
     gang.priority_class = priority_class->key;
   }
-  const uint32_t tasks = Count(roles_);
-  // Those that are through already are not needed again.
-  const uint32_t minimum =
-      spec->min_pods > finished ? spec->min_pods - finished : 1;
-  if (!placed() && tasks < minimum && gang.held_why.empty()) {
-    gang.held_why =
-        absl::StrCat(tasks + finished, " of ", spec->min_pods, kPodsLack);
-  }
-  if (!spec->error.empty()) gang.held_why = spec->error;
+  RequirePods(*spec, sum.tally, sum.subgroup_of, &gang);
   gang.held = !gang.held_why.empty();
-  std::vector<uint32_t> all(gang.roles.size());
-  std::iota(all.begin(), all.end(), 0);
-  translate::RequireTasks(all, std::min(minimum, tasks), 0, &gang);
   for (Role& role : gang.roles) {
     if (role.desired_tasks > 0) continue;
     // No pod of it is left, and roles behind it have places: they keep theirs,

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "absl/container/node_hash_map.h"
+#include "adapters/kubernetes/controller/gang_minimum.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
 #include "muster/gang.h"
 #include "muster/priority_class.h"
 
 namespace muster::kubernetes {
-
-// The end of what is said of a gang of which some pods are not there yet.
-inline constexpr char kPodsLack[] = " pods are there";
 
 // What has been said about a task to the scheduler, or by it.
 enum class TaskStage : uint8_t {
@@ -43,9 +41,10 @@ struct TaskSlot {
   }
 };
 
-// The tasks of like pods.
+// The tasks of like pods of a subgroup.
 struct RoleSlots {
   std::shared_ptr<const Role> model{};
+  std::string subgroup{};  // Empty: of none.
   std::vector<TaskSlot> slots{};
 };
 
@@ -79,7 +78,8 @@ class GangRecord {
 
   // Gives each pod that waits a task, with `bound_too` also those that run: of
   // a gang that is nowhere all anew, so that no task is without a pod; else new
-  // pods take the tasks of those that are gone, or further ones.
+  // pods take the tasks of those that are gone, or further ones. Of a group
+  // that only pods tell of, the spec says afterwards what they do.
   // O(pods x log pods).
   void MakeRoles(const Pods& pods, bool bound_too = false);
   // The pod has ended, or is no more: its task has no pod.
@@ -122,7 +122,16 @@ class GangRecord {
   }
 
  private:
+  struct Summary;
+
   void TakeSlot(const std::string& uid, const PodRecord& pod);
+  // What pods say of their number.
+  void ReadMinimum(const Pods& pods);
+  // It is of the object that is there, not of an earlier one of that name.
+  bool Owns(const PodRecord& pod) const;
+  // Why the gang must not start with this pod; "": it may.
+  std::string WhyNotWith(const PodRecord& pod) const;
+  Summary Summarise(const Pods& pods) const;
 
   std::map<std::string, std::optional<TaskId>> members_;
   std::vector<RoleSlots> roles_;

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "adapters/kubernetes/controller/object_refs.h"
+#include "adapters/kubernetes/model/group_objects.h"
+#include "adapters/kubernetes/model/owner_kind.h"
+#include "adapters/kubernetes/model/plugin_group.h"
 #include "adapters/kubernetes/model/spot_taints.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/kubernetes/model/unix_time.h"
@@ -16,7 +21,7 @@ bool Observer::Manages(const api::Pod& pod) const {
 }
 
 void Observer::Observe(const api::Node& node) {
-  s_.kinds_changed |= s_.kinds.Learn(node.allocatable);
+  if (s_.kinds.Learn(node.allocatable)) LearnedKinds();
   auto translated = ToNode(node, s_.kinds, s_.options.model_label);
   if (translated.ok()) {
     s_.nodes.Set(*std::move(translated),
@@ -30,7 +35,12 @@ void Observer::Observe(const api::Node& node) {
 void Observer::NodeGone(const std::string& name) { s_.nodes.Remove(name); }
 
 void Observer::Observe(const api::Pod& pod) {
-  s_.kinds_changed |= s_.kinds.LearnRequested(pod.requests);
+  if (s_.kinds.LearnRequested(pod.requests)) LearnedKinds();
+  if (s_.kinds.Unknown(pod.requests).empty()) {
+    of_no_kind_.erase(pod.meta.uid);
+  } else {
+    of_no_kind_[pod.meta.uid] = pod;
+  }
   if (!Manages(pod)) {
     const bool runs =
         !pod.node_name.empty() && EndOf(pod) == PodRecord::End::kNone;
@@ -39,6 +49,15 @@ void Observer::Observe(const api::Pod& pod) {
   }
   const PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
   PodRecord record = ToRecord(pod, s_.kinds, known, &roles_);
+  const std::string parent =
+      record.group.kind == GroupKind::kPodGroup
+          ? composites_.ParentOf(
+                {record.group.namespace_name, record.group.name})
+          : "";
+  if (!parent.empty()) {
+    record.subgroup = std::exchange(record.group.name, parent);
+    record.group.kind = GroupKind::kCompositeGroup;
+  }
   if (record.role != nullptr &&
       !LearnTopology(record.role->topology.topology)) {
     record.role = nullptr;
@@ -51,11 +70,13 @@ void Observer::Observe(const api::Pod& pod) {
   if (known != nullptr) {
     // A binding is for good; what says otherwise is older than its answer.
     if (record.node.empty()) record.node = known->node;
-    if (*known == record) return;
-    if (known->group != record.group) {
-      s_.nominations.Leave(s_.gangs.GangOf(*known).told.key, record.ref.uid);
-      PodGone(record.ref.uid);
+    if (HasPlace(*known)) {
+      record.group = known->group;
+      record.subgroup = known->subgroup;
+      record.group_uid = known->group_uid;
     }
+    if (*known == record) return;
+    if (known->group != record.group) Leave(record.ref.uid);
   }
   GangRecord& gang = s_.gangs.SetPod(std::move(record));
   if (!gang.spec) gang.spec = SpecOf(gang.ref, pod);
@@ -91,6 +112,29 @@ void Observer::Readable(const ObjectRef& object) {
   s_.warnings.Clear(object, "Unreadable");
 }
 
+bool Observer::HasPlace(const PodRecord& pod) const {
+  const TaskSlot* slot = s_.gangs.GangOf(pod).SlotOf(pod.ref.uid);
+  return slot != nullptr && slot->placed();
+}
+
+void Observer::MovePods(const GroupRef& from, const std::string& part,
+                        const GroupRef& to) {
+  const GangRecord* gang = s_.gangs.Find(from);
+  if (gang == nullptr) return;
+  std::vector<PodRecord> pods;
+  for (const auto& [uid, task] : gang->members()) {
+    const PodRecord& pod = *s_.gangs.FindPod(uid);
+    const bool moves = part.empty() || pod.subgroup == part;
+    if (moves && !HasPlace(pod)) pods.push_back(pod);
+  }
+  for (PodRecord& pod : pods) {
+    Leave(pod.ref.uid);
+    pod.group = to;
+    pod.subgroup = part.empty() ? from.name : "";
+    s_.gangs.SetPod(std::move(pod));
+  }
+}
+
 std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
                                           const api::Pod& pod) const {
   std::optional<GroupSpec> spec = SpecFromPod(ref, pod);
@@ -101,7 +145,27 @@ std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
   return spec;
 }
 
+void Observer::LearnedKinds() {
+  s_.kinds_changed = true;
+  std::vector<api::Pod> pods;
+  for (const auto& [uid, pod] : of_no_kind_) {
+    if (s_.kinds.Unknown(pod.requests).empty()) pods.push_back(pod);
+  }
+  for (const api::Pod& pod : pods) Observe(pod);
+}
+
 void Observer::PodGone(const std::string& uid) {
+  of_no_kind_.erase(uid);
+  Erase(uid);
+}
+
+void Observer::Leave(const std::string& uid) {
+  const PodRecord* pod = s_.gangs.FindPod(uid);
+  s_.nominations.Leave(s_.gangs.GangOf(*pod).told.key, uid);
+  Erase(uid);
+}
+
+void Observer::Erase(const std::string& uid) {
   s_.nodes.SetUsage(uid, {});
   const PodRecord* pod = s_.gangs.FindPod(uid);
   if (pod == nullptr) return;
@@ -112,25 +176,32 @@ void Observer::PodGone(const std::string& uid) {
 
 void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = s_.gangs.Of(ref);
+  // Operators write the status of their objects all the time.
+  if (gang.has_object && gang.spec == spec) return;
   gang.has_object = true;
   gang.gone = false;
   // One of that name that is another object is another gang.
-  if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
+  if (gang.spec && !gang.spec->by_pods && gang.spec->key != spec.key &&
+      !gang.told.key.empty()) {
     s_.link.MustTell(GangFinished{gang.told.key});
     s_.Forget(&gang);
   }
   gang.spec = std::move(spec);
-  if (!LearnTopology(gang.spec->topology.topology) &&
-      gang.spec->error.empty()) {
+  bool learned = LearnTopology(gang.spec->topology.topology);
+  for (const Subgroup& subgroup : gang.spec->subgroups) {
+    learned &= LearnTopology(subgroup.topology.topology);
+  }
+  if (!learned && gang.spec->error.empty()) {
     gang.spec->error =
         "topology: there are too many, or this is no label's key";
   }
-  if (!gang.spec->error.empty()) gang.spec->topology = {};
   const ObjectRef object = GroupObject(ref, gang.spec->key);
   if (gang.spec->error.empty()) {
     s_.warnings.Clear(object, kRefused);
   } else {
     s_.warnings.Warn(object, kRefused, gang.spec->error);
+    gang.spec->topology = {};
+    for (Subgroup& subgroup : gang.spec->subgroups) subgroup.topology = {};
   }
   s_.gangs.Touch(ref);
 }
@@ -145,7 +216,12 @@ bool Observer::LearnTopology(const std::string& key) {
       for (const Role& role : gang.told.roles) {
         used.insert(role.topology.topology);
       }
-      if (gang.spec) used.insert(gang.spec->topology.topology);
+      if (gang.spec) {
+        used.insert(gang.spec->topology.topology);
+        for (const Subgroup& subgroup : gang.spec->subgroups) {
+          used.insert(subgroup.topology.topology);
+        }
+      }
       for (const Group& group : gang.told.groups) {
         used.insert(group.topology.topology);
       }
@@ -155,7 +231,38 @@ bool Observer::LearnTopology(const std::string& key) {
 }
 
 void Observer::Observe(const api::PodGroup& group) {
-  SetGroup({GroupKind::kPodGroup, group.meta.namespace_name, group.meta.name},
+  const std::string& ns = group.meta.namespace_name;
+  const GroupRef ref{GroupKind::kPodGroup, ns, group.meta.name};
+  if (group.parent.empty()) {
+    SetGroup(ref, ToSpec(group));
+    return;
+  }
+  composites_.SetPart(group);
+  SetComposite({ns, group.parent});
+  MovePods(ref, "", {GroupKind::kCompositeGroup, ns, group.parent});
+}
+
+void Observer::Observe(const api::CompositePodGroup& group) {
+  composites_.Set(group);
+  SetComposite({group.meta.namespace_name, group.meta.name});
+}
+
+void Observer::SetComposite(const Name& composite) {
+  std::optional<GroupSpec> spec = composites_.SpecOf(composite);
+  if (!spec) return;
+  SetGroup({GroupKind::kCompositeGroup, composite.first, composite.second},
+           *std::move(spec));
+}
+
+void Observer::Observe(const api::VolcanoPodGroup& group) {
+  SetGroup(
+      {GroupKind::kVolcanoGroup, group.meta.namespace_name, group.meta.name},
+      ToSpec(group));
+}
+
+void Observer::Observe(const api::CoschedulingPodGroup& group) {
+  SetGroup({GroupKind::kCoschedulingGroup, group.meta.namespace_name,
+            group.meta.name},
            ToSpec(group));
 }
 
@@ -166,6 +273,16 @@ void Observer::Observe(const api::MusterPodGroup& group) {
 }
 
 void Observer::GroupGone(const GroupRef& ref) {
+  const Name name{ref.namespace_name, ref.name};
+  if (ref.kind == GroupKind::kCompositeGroup) composites_.Remove(name);
+  if (ref.kind == GroupKind::kPodGroup) {
+    const std::string parent = composites_.RemovePart(name);
+    if (!parent.empty()) {
+      SetComposite({ref.namespace_name, parent});
+      MovePods({GroupKind::kCompositeGroup, ref.namespace_name, parent},
+               ref.name, ref);
+    }
+  }
   GangRecord* gang = s_.gangs.Find(ref);
   if (gang == nullptr) return;
   gang->has_object = false;
@@ -173,7 +290,17 @@ void Observer::GroupGone(const GroupRef& ref) {
   s_.gangs.Touch(ref);
 }
 
-void Observer::Observe(const api::Owner& job) {
+void Observer::Observe(const api::Owner& owner) {
+  for (const OwnerKind& kind : OwnerKinds()) {
+    if (owner.kind != kind.kind) continue;
+    return SetGroup(
+        OwnerGroup(kind.kind, owner.meta.namespace_name, owner.meta.name),
+        ToSpec(owner));
+  }
+  ObserveJob(owner);
+}
+
+void Observer::ObserveJob(const api::Owner& job) {
   s_.jobs.Set(job);
   const Time created = ToTime(job.meta.creation);
   jobs_[{job.meta.namespace_name, job.meta.uid}] = created;
@@ -197,7 +324,7 @@ void Observer::Observe(const api::Queue& queue) {
   for (const api::QueueQuota& quota : queue.quotas) {
     resources[quota.resource] = 0;
   }
-  s_.kinds_changed |= s_.kinds.Learn(resources);
+  if (s_.kinds.Learn(resources)) LearnedKinds();
   if (s_.queues.Set(queue)) s_.gangs.TouchAllOf(queue.meta.name, "");
 }
 

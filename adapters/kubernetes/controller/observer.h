@@ -10,6 +10,7 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/controller/composite_book.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/controller/state.h"
 #include "adapters/kubernetes/model/group.h"
@@ -31,9 +32,13 @@ class Observer {
   // its node alone is taken, which it keeps. O(log pods).
   void PodRead(const api::Pod& pod);
   void Observe(const api::PodGroup& group);
+  void Observe(const api::CompositePodGroup& group);
   void Observe(const api::MusterPodGroup& group);
-  // A Job of batch/v1: since when its pods have their place.
-  void Observe(const api::Owner& job);
+  void Observe(const api::VolcanoPodGroup& group);
+  void Observe(const api::CoschedulingPodGroup& group);
+  // A kind of OwnerKinds, or a Job of batch/v1: since when its pods have their
+  // place.
+  void Observe(const api::Owner& owner);
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
@@ -55,12 +60,29 @@ class Observer {
 
   size_t jobs() const { return jobs_.size(); }
   size_t roles() const { return roles_.size(); }
+  size_t kept() const { return composites_.size() + of_no_kind_.size(); }
 
  private:
   // What a pod's status and annotations say beside what is scheduled by.
   void NoteStatus(const api::Pod& pod, const PodRecord& record,
                   const PodRecord* known);
+  using Name = CompositeBook::Name;
+
   bool Manages(const api::Pod& pod) const;
+  // Nothing is known of the pod any more, but that it may have no kind.
+  void Erase(const std::string& uid);
+  // Likewise, since it comes under another group; it is known.
+  void Leave(const std::string& uid);
+  // A pod keeps its group as long as it has a place there, which others may
+  // have been promised. O(log pods).
+  bool HasPlace(const PodRecord& pod) const;
+  // The pods are of another group now, by its PodGroup's parent. O(pods).
+  void MovePods(const GroupRef& from, const std::string& part,
+                const GroupRef& to);
+  void ObserveJob(const api::Owner& job);
+  void SetComposite(const Name& composite);
+  // Pods that ask for what had no kind are looked at again.
+  void LearnedKinds();
   // SpecFromPod, and since when a Job is there.
   std::optional<GroupSpec> SpecOf(const GroupRef& ref,
                                   const api::Pod& pod) const;
@@ -69,6 +91,9 @@ class Observer {
 
   ControllerState& s_;
   RolePool roles_;
+  CompositeBook composites_;
+  // By UID: they ask for a resource that has no kind.
+  std::map<std::string, api::Pod> of_no_kind_;
   // By namespace and UID: when they were created.
   std::map<std::pair<std::string, std::string>, Time> jobs_;
 };

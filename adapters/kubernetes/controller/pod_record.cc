@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "adapters/kubernetes/model/checkpoint.h"
+#include "adapters/kubernetes/model/owner_kind.h"
 #include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/translate_pod.h"
 #include "adapters/kubernetes/model/unix_time.h"
@@ -35,6 +36,17 @@ std::shared_ptr<const T> Shared(const T& value,
   return std::make_shared<const T>(value);
 }
 
+// Of an object that the pod names by its UID as well.
+std::string GroupUidOf(const GroupRef& ref, const api::Pod& pod) {
+  if (ref.kind != GroupKind::kOwner) return "";
+  for (const api::OwnerReference& owner : pod.meta.owners) {
+    const bool is_group =
+        OwnerGroup(owner.kind, ref.namespace_name, owner.name) == ref;
+    if (owner.controller && is_group) return owner.uid;
+  }
+  return "";
+}
+
 }  // namespace
 
 PodRecord::End EndOf(const api::Pod& pod) {
@@ -55,6 +67,9 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   PodRecord record;
   record.ref = {pod.meta.namespace_name, pod.meta.name, pod.meta.uid};
   record.group = GroupOf(pod);
+  record.subgroup = SubgroupOf(record.group, pod);
+  record.group_uid = GroupUidOf(record.group, pod);
+  record.min_pods = MinPodsOf(record.group, pod);
   auto role = ToRole(pod, kinds);
   if (role.ok() && !role->topology.empty() &&
       record.group.kind == GroupKind::kPod) {
@@ -87,6 +102,7 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
     if (owner.controller && owner.kind == "Job") record.job = owner.uid;
   }
   record.priority = pod.priority.value_or(0);
+  record.priority_class = pod.priority_class_name;
   record.may_preempt = pod.preemption_policy != "Never";
   record.created = ToTime(pod.meta.creation);
   if (pod.start_time) record.started = ToTime(*pod.start_time);

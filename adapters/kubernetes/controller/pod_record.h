@@ -19,6 +19,9 @@ namespace muster::kubernetes {
 struct PodRecord {
   PodRef ref{};
   GroupRef group{};
+  std::string subgroup{};   // SubgroupOf.
+  std::string group_uid{};  // Of the group's object; empty: it does not say.
+  std::optional<uint32_t> min_pods{};  // MinPodsOf.
   // What it asks for; shared by like pods. Null if it is not to be scheduled:
   // `error` says why.
   std::shared_ptr<const Role> role{};
@@ -33,6 +36,7 @@ struct PodRecord {
   std::string annotation_error{};  // What is wrong there, and not looked at.
   std::string job{};               // UID of the Job that makes it.
   int64_t priority = 0;
+  std::string priority_class{};
   bool may_preempt = true;
   Time created = 0;
   std::optional<Time> started{};

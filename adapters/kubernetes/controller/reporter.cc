@@ -81,8 +81,7 @@ void Reporter::Step() {
 
 void Reporter::ReportWaiting(GangRecord* gang) {
   if (!gang->spec) {
-    Report(gang, "Pending",
-           absl::StrCat("PodGroup '", gang->ref.name, "' is not there"));
+    Report(gang, "Pending", absl::StrCat(Describe(gang->ref), " is not there"));
     return;
   }
   if (gang->placed()) {

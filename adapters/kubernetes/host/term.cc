@@ -7,6 +7,7 @@
 #include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/client/error.h"
 #include "adapters/kubernetes/client/text.h"
+#include "adapters/kubernetes/model/owner_kind.h"
 
 namespace muster::kubernetes {
 
@@ -82,8 +83,15 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
   Add<api::PodGroup>({api::PodGroupsOf("v1beta1"), api::PodGroupsOf("v1alpha3"),
                       api::PodGroupsOf("v1alpha2")},
                      true, group_gone(GroupKind::kPodGroup));
+  Add<api::CompositePodGroup>({api::CompositePodGroupsOf("v1alpha3")}, true,
+                              group_gone(GroupKind::kCompositeGroup));
   Add<api::MusterPodGroup>({api::kMusterPodGroups}, true,
                            group_gone(GroupKind::kMusterGroup));
+  Add<api::VolcanoPodGroup>({api::kVolcanoPodGroups}, true,
+                            group_gone(GroupKind::kVolcanoGroup));
+  Add<api::CoschedulingPodGroup>({api::kCoschedulingPodGroups}, true,
+                                 group_gone(GroupKind::kCoschedulingGroup));
+  AddOwners();
   Add<api::Queue>({api::kQueues}, true, [this](const ObjectName& name) {
     controller_->observer().QueueGone(name.name);
   });
@@ -104,6 +112,20 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
 }
 
 Term::~Term() { *self_ = nullptr; }
+
+void Term::AddOwners() {
+  for (const OwnerKind& kind : OwnerKinds()) {
+    std::vector<api::ResourceType> versions;
+    for (const std::string_view version : kind.versions) {
+      if (version.empty()) continue;
+      versions.push_back({kind.group, version, kind.plural});
+    }
+    Add<api::Owner>(versions, true, [this, &kind](const ObjectName& name) {
+      controller_->observer().GroupGone(
+          OwnerGroup(kind.kind, name.namespace_name, name.name));
+    });
+  }
+}
 
 template <typename T>
 void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,

@@ -39,6 +39,7 @@ void FakeApi::Restart() {
   for (const auto& [name, budget] : budgets_)
     controller_->observer().Observe(budget);
   for (const auto& [name, job] : jobs_) controller_->observer().Observe(job);
+  for (const auto& [name, other] : others_) other.tell(*controller_);
   for (const auto& [name, pod] : pods_) controller_->observer().Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
 }
@@ -165,7 +166,62 @@ void FakeApi::Put(api::PodDisruptionBudget budget) {
        [budget](Controller& c) { c.observer().Observe(budget); });
 }
 
+template <typename T>
+void FakeApi::PutOther(const std::string& name, int64_t minimum, T* object,
+                       const std::string& parent) {
+  object->meta.namespace_name = "default";
+  object->meta.creation = now_ / kMillisecond;
+  if (object->meta.uid.empty()) {
+    object->meta.uid = absl::StrCat("uid-", next_uid_++);
+  }
+  others_[name] = {
+      [object = *object](Controller& c) { c.observer().Observe(object); },
+      minimum, parent};
+  Tell(name, others_[name].tell);
+}
+
+void FakeApi::Put(api::PodGroup group) {
+  const std::string parent =
+      group.parent.empty() ? "" : "composite/" + group.parent;
+  PutOther(group.meta.name, group.min_count.value_or(1), &group, parent);
+}
+
+void FakeApi::Put(api::CompositePodGroup group) {
+  PutOther("composite/" + group.meta.name, group.min_group_count.value_or(1),
+           &group);
+}
+
+void FakeApi::Put(api::VolcanoPodGroup group) {
+  PutOther("volcano/" + group.meta.name, group.min_member, &group);
+}
+
+void FakeApi::Put(api::CoschedulingPodGroup group) {
+  PutOther("plugin/" + group.meta.name, group.min_member, &group);
+}
+
+void FakeApi::RemoveGroup(GroupKind kind, const std::string& name) {
+  std::string object = name;
+  if (kind == GroupKind::kCompositeGroup) object = "composite/" + name;
+  if (kind == GroupKind::kVolcanoGroup) object = "volcano/" + name;
+  if (kind == GroupKind::kCoschedulingGroup) object = "plugin/" + name;
+  if (kind == GroupKind::kMusterGroup) object = "muster/" + name;
+  others_.erase(object);
+  if (kind == GroupKind::kMusterGroup) muster_groups_.erase(name);
+  disturbed_.insert(object);
+  Tell(object, [kind, name](Controller& c) {
+    c.observer().GroupGone({kind, "default", name});
+  });
+}
+
 void FakeApi::Put(api::Owner job) {
+  if (!job.roles.empty()) {  // No Job, which says nothing here.
+    int64_t minimum = 0;
+    for (const api::OwnerRole& role : job.roles) {
+      minimum += role.later ? 0 : role.min_pods.value_or(role.pods);
+    }
+    return PutOther(absl::StrCat(job.kind, "/", job.meta.name),
+                    job.min_available.value_or(minimum), &job);
+  }
   jobs_[job.meta.name] = job;
   Tell("job/" + job.meta.name,
        [job](Controller& c) { c.observer().Observe(job); });
@@ -182,6 +238,12 @@ void FakeApi::AddPod(const PodSpec& spec) {
   if (!spec.job.empty()) {
     pod.meta.owners.push_back(
         {"batch/v1", "Job", spec.job, "job-" + spec.job, true});
+  }
+  if (!spec.owner.empty()) {
+    const size_t slash = spec.owner.find('/');
+    pod.meta.owners.push_back({"kubeflow.org/v1", spec.owner.substr(0, slash),
+                               spec.owner.substr(slash + 1),
+                               "uid-of-" + spec.owner, true});
   }
   pod.scheduler_name = spec.scheduler;
   pod.requests = {{"cpu", spec.milli_cpu}};
@@ -219,7 +281,7 @@ void FakeApi::Remove(const std::string& name) {
 void FakeApi::DeletePod(const std::string& name) {
   Remove(name);
   const PodSpec spec = specs_.at(name);
-  if (!spec.job.empty()) AddPod(spec);
+  if (!spec.job.empty() || !spec.owner.empty()) AddPod(spec);
 }
 
 void FakeApi::Finish(const std::string& name, bool well) {
@@ -237,13 +299,31 @@ void FakeApi::BindBehind(const std::string& name, const std::string& node) {
 
 std::string FakeApi::GroupNameOf(const api::Pod& pod) {
   if (!pod.pod_group_name.empty()) return pod.pod_group_name;
-  const auto label = pod.meta.labels.find(kPodGroupLabel);
-  return label == pod.meta.labels.end() ? "" : "muster/" + label->second;
+  const auto value = [](const api::StringMap& map, const char* key) {
+    const auto it = map.find(key);
+    return it == map.end() ? "" : it->second;
+  };
+  const std::string muster = value(pod.meta.labels, kPodGroupLabel);
+  if (!muster.empty()) return "muster/" + muster;
+  const std::string volcano =
+      value(pod.meta.annotations, "scheduling.k8s.io/group-name");
+  if (!volcano.empty()) return "volcano/" + volcano;
+  const std::string plugin =
+      value(pod.meta.labels, "scheduling.x-k8s.io/pod-group");
+  if (!plugin.empty()) return "plugin/" + plugin;
+  for (const api::OwnerReference& owner : pod.meta.owners) {
+    if (owner.api_version == "kubeflow.org/v1") {
+      return owner.kind + "/" + owner.name;
+    }
+  }
+  return "";
 }
 
 std::optional<int64_t> FakeApi::MinimumOf(const std::string& group) const {
   const auto known = groups_.find(group);
   if (known != groups_.end()) return known->second.min_count.value_or(1);
+  const auto other = others_.find(group);
+  if (other != others_.end()) return other->second.minimum;
   if (!group.starts_with("muster/")) return std::nullopt;
   const auto muster = muster_groups_.find(group.substr(7));
   if (muster == muster_groups_.end()) return std::nullopt;
@@ -433,6 +513,22 @@ int64_t FakeApi::FreeGpus(const std::string& node) const {
   return free / 1000;
 }
 
+bool FakeApi::ParentIsComplete(
+    const std::string& group,
+    const std::map<std::string, int64_t>& pods) const {
+  const auto it = others_.find(group);
+  if (it == others_.end() || it->second.parent.empty()) return true;
+  const auto parent = others_.find(it->second.parent);
+  if (parent == others_.end()) return false;
+  int64_t complete = 0;
+  for (const auto& [name, part] : others_) {
+    const auto there = pods.find(name);
+    if (part.parent != parent->first || there == pods.end()) continue;
+    complete += there->second >= part.minimum ? 1 : 0;
+  }
+  return complete >= parent->second.minimum;
+}
+
 std::string FakeApi::Startable() const {
   std::map<std::string, int64_t> there;  // By group: could run, or have run.
   const auto waits = [](const api::Pod& pod) {
@@ -448,6 +544,7 @@ std::string FakeApi::Startable() const {
     if (!waits(pod)) continue;
     const std::optional<int64_t> minimum = MinimumOf(group);
     if (!group.empty() && (!minimum || there[group] < *minimum)) continue;
+    if (!ParentIsComplete(group, there)) continue;
     absl::StrAppend(&names, names.empty() ? "" : " ", name);
   }
   return names;

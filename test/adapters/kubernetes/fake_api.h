@@ -28,6 +28,8 @@ struct PodSpec {
   int32_t priority = 0;
   std::string group{};  // A PodGroup's name.
   std::string job{};    // Its Job makes it again when it is stopped.
+  // "KIND/NAME" of kubeflow.org: likewise.
+  std::string owner{};
   std::string scheduler = "muster";
   api::StringMap labels{};
   api::StringMap annotations{};
@@ -57,6 +59,12 @@ class FakeApi {
   void Put(api::Namespace ns);
   void Put(api::PodDisruptionBudget budget);
   void Put(api::Owner job);
+  void Put(api::PodGroup group);
+  void Put(api::CompositePodGroup group);
+  void Put(api::VolcanoPodGroup group);
+  void Put(api::CoschedulingPodGroup group);
+  // One that Put has put, but for Queues, Namespaces, budgets and Jobs.
+  void RemoveGroup(GroupKind kind, const std::string& name);
   void RemoveQueue(const std::string& name);
   void EditPod(const std::string& name,
                absl::FunctionRef<void(api::Pod&)> edit);
@@ -124,6 +132,14 @@ class FakeApi {
   static std::string GroupNameOf(const api::Pod& pod);
   // None: the group has no object.
   std::optional<int64_t> MinimumOf(const std::string& group) const;
+  // An object of which nothing but its minimum matters here; by its name as in
+  // `disturbed_`.
+  template <typename T>
+  void PutOther(const std::string& name, int64_t minimum, T* object,
+                const std::string& parent = "");
+  // Whether so many of the PodGroups are complete as its composite one needs.
+  bool ParentIsComplete(const std::string& group,
+                        const std::map<std::string, int64_t>& pods) const;
   void Tell(std::string object, std::function<void(Controller&)> tell);
   void Deliver(bool all);
   void Changed(const std::string& name);
@@ -138,6 +154,12 @@ class FakeApi {
   std::map<std::string, api::Namespace> namespaces_;
   std::map<std::string, api::PodDisruptionBudget> budgets_;
   std::map<std::string, api::Owner> jobs_;
+  struct Other {
+    std::function<void(Controller&)> tell{};
+    int64_t minimum = 1;
+    std::string parent{};
+  };
+  std::map<std::string, Other> others_;
   std::map<std::string, api::Pod> pods_;  // By name.
   std::map<std::string, PodSpec> specs_;
   // Groups of which a pod was deleted, failed or could not be bound: they may

@@ -37,7 +37,7 @@ TEST(GroupStoriesTest, AnEventTellsOfAGroupThatCannotBeUsedAlsoIfItCameFirst) {
   FakeApi api;
   api.AddNode("n", 4);
   api::MusterPodGroup group = MusterGroup("g", 2);
-  group.topology.preferred = "no-level";
+  group.topology.slices = {{"no-level", 2}};
   api.Put(group);
   api.Pass(10 * kSecond);
   for (const char* name : {"w0", "w1"}) {

@@ -2,8 +2,8 @@
 #include "adapters/kubernetes/model/group.h"
 
 #include <limits>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,7 +12,6 @@
 namespace muster::kubernetes {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 api::Pod PodOf(api::StringMap labels, api::StringMap annotations = {}) {
@@ -40,6 +39,8 @@ TEST(GroupTest, EachWayOfSayingAGroup) {
   EXPECT_EQ(GroupOf(pod), (GroupRef{GroupKind::kCoschedulingGroup, "ns", "c"}));
   pod.meta.annotations["scheduling.k8s.io/group-name"] = "v";
   EXPECT_EQ(GroupOf(pod), (GroupRef{GroupKind::kVolcanoGroup, "ns", "v"}));
+  pod.meta.annotations = {{"scheduling.volcano.sh/group-name", "w"}};
+  EXPECT_EQ(GroupOf(pod), (GroupRef{GroupKind::kVolcanoGroup, "ns", "w"}));
   pod.meta.labels["kueue.x-k8s.io/pod-group-name"] = "k";
   EXPECT_EQ(GroupOf(pod), (GroupRef{GroupKind::kKueueGroup, "ns", "k"}));
   pod.meta.labels[kPodGroupLabel] = "m";
@@ -88,40 +89,62 @@ TEST(GroupTest, WhatPodsSayOfTheirGroup) {
 
   pod = PodOf({{kPodGroupLabel, "m"}}, {{kMinPodsAnnotation, "3"}});
   spec = *SpecFromPod(GroupOf(pod), pod);
-  EXPECT_EQ(spec.min_pods, 3u);
+  EXPECT_EQ(MinPodsOf(GroupOf(pod), pod), 3u);
   EXPECT_EQ(spec.display, "ns/m");
   EXPECT_FALSE(spec.has_controller);
 
   pod = PodOf({{"kueue.x-k8s.io/pod-group-name", "k"}},
               {{"kueue.x-k8s.io/pod-group-total-count", "4"}});
-  spec = *SpecFromPod(GroupOf(pod), pod);
-  EXPECT_EQ(spec.min_pods, 4u);
-  EXPECT_EQ(spec.error, "");
+  EXPECT_EQ(MinPodsOf(GroupOf(pod), pod), 4u);
+  EXPECT_TRUE(SpecFromPod(GroupOf(pod), pod).has_value());
+  // What another kind of group is counted by says nothing.
+  pod.meta.annotations = {{kMinPodsAnnotation, "3"}};
+  EXPECT_EQ(MinPodsOf(GroupOf(pod), pod), std::nullopt);
 }
 
 TEST(GroupTest, KindsWithAnObjectAreWaitedFor) {
   api::Pod pod = PodOf({});
   for (const GroupKind kind :
-       {GroupKind::kPodGroup, GroupKind::kMusterGroup, GroupKind::kVolcanoGroup,
-        GroupKind::kCoschedulingGroup}) {
+       {GroupKind::kPodGroup, GroupKind::kCompositeGroup,
+        GroupKind::kMusterGroup, GroupKind::kVolcanoGroup,
+        GroupKind::kCoschedulingGroup, GroupKind::kOwner}) {
     EXPECT_FALSE(SpecFromPod({kind, "ns", "g"}, pod).has_value())
         << static_cast<int>(kind);
   }
 }
 
-TEST(GroupTest, ABadNumberOfPodsIsAnErrorThatNamesIt) {
+TEST(GroupTest, ABadNumberOfPodsIsNone) {
   for (const char* bad : {"0", "-1", "x", "4294967297", "1048577", "1.5", "1 2",
                           "99999999999999999999"}) {
     const api::Pod pod =
         PodOf({{kPodGroupLabel, "m"}}, {{kMinPodsAnnotation, bad}});
-    const GroupSpec spec = *SpecFromPod(GroupOf(pod), pod);
-    EXPECT_THAT(spec.error, HasSubstr(kMinPodsAnnotation)) << bad;
-    EXPECT_LT(spec.error.size(), 200u);
+    EXPECT_EQ(MinPodsOf(GroupOf(pod), pod), 0u) << bad;
   }
   const api::Pod most =
       PodOf({{kPodGroupLabel, "m"}},
             {{kMinPodsAnnotation, std::to_string(Gang::kMaxTasks)}});
-  EXPECT_EQ(SpecFromPod(GroupOf(most), most)->min_pods, Gang::kMaxTasks);
+  EXPECT_EQ(MinPodsOf(GroupOf(most), most), Gang::kMaxTasks);
+}
+
+TEST(GroupTest, EachKindHasItsWordForASubgroup) {
+  const api::Pod pod = PodOf(
+      {{kSubgroupLabel, "m"}, {"training.kubeflow.org/replica-type", "Worker"}},
+      {{"volcano.sh/task-spec", "v"}});
+  const auto subgroup = [&](GroupKind kind) {
+    return SubgroupOf({kind, "ns", "g"}, pod);
+  };
+  EXPECT_EQ(subgroup(GroupKind::kMusterGroup), "m");
+  EXPECT_EQ(subgroup(GroupKind::kVolcanoGroup), "v");
+  EXPECT_EQ(subgroup(GroupKind::kOwner), "worker");
+  EXPECT_EQ(subgroup(GroupKind::kPodGroup), "");
+  EXPECT_EQ(subgroup(GroupKind::kJob), "");
+}
+
+TEST(GroupTest, PeopleAreToldTheObjectsName) {
+  EXPECT_EQ(Describe({GroupKind::kVolcanoGroup, "ns", "g"}), "PodGroup 'g'");
+  EXPECT_EQ(Describe({GroupKind::kOwner, "ns", "TFJob/t"}), "TFJob 't'");
+  EXPECT_EQ(Describe({GroupKind::kCompositeGroup, "ns", "c"}),
+            "CompositePodGroup 'c'");
 }
 
 TEST(GroupTest, TimesStayWithinTheLibrarys) {
@@ -133,122 +156,6 @@ TEST(GroupTest, TimesStayWithinTheLibrarys) {
     EXPECT_GE(submitted, 0);
     EXPECT_LE(submitted, kMaxTime);
   }
-}
-
-api::PodGroup PodGroupOf() {
-  api::PodGroup group;
-  group.meta = {.name = "g",
-                .namespace_name = "ns",
-                .uid = "group-uid",
-                .creation = 5'000};
-  return group;
-}
-
-TEST(GroupTest, APodGroupOfKubernetes) {
-  api::PodGroup group = PodGroupOf();
-  GroupSpec spec = ToSpec(group);
-  EXPECT_EQ(spec, (GroupSpec{.key = "group-uid",
-                             .display = "ns/g",
-                             .submitted = 5 * kSecond}));
-  group.min_count = 8;
-  group.topology_keys = {"rack"};
-  spec = ToSpec(group);
-  EXPECT_EQ(spec.min_pods, 8u);
-  EXPECT_EQ(spec.topology.topology, "rack");
-  EXPECT_EQ(spec.topology.required, "rack");
-  EXPECT_EQ(spec.error, "");
-  group.min_count = -3;
-  EXPECT_EQ(ToSpec(group).min_pods, 1u);
-}
-
-TEST(GroupTest, WhatAPodGroupMayNotSay) {
-  api::PodGroup group = PodGroupOf();
-  group.topology_keys = {"rack", "zone"};
-  EXPECT_THAT(ToSpec(group).error, HasSubstr("topology"));
-  group = PodGroupOf();
-  group.not_understood = {"spec.resourceClaims"};
-  EXPECT_THAT(ToSpec(group).error, HasSubstr("spec.resourceClaims"));
-  group = PodGroupOf();
-  group.parent = "composite";
-  EXPECT_THAT(ToSpec(group).error, HasSubstr("parentCompositePodGroupName"));
-}
-
-api::MusterPodGroup MusterGroupOf(api::GroupTopology topology) {
-  api::MusterPodGroup group;
-  group.meta = {.name = "g",
-                .namespace_name = "ns",
-                .uid = "group-uid",
-                .creation = 5'000};
-  group.topology = std::move(topology);
-  return group;
-}
-
-TEST(GroupTest, APodGroupOfMuster) {
-  const std::vector<Topology> topologies = {{"flat", {"zone"}},
-                                            {"tree", {"zone", "rack", "host"}}};
-  api::MusterPodGroup group = MusterGroupOf({});
-  group.queue = "q";
-  group.min_member = 4;
-  EXPECT_EQ(ToSpec(group, topologies), (GroupSpec{.key = "group-uid",
-                                                  .display = "ns/g",
-                                                  .min_pods = 4,
-                                                  .queue = "q",
-                                                  .submitted = 5 * kSecond}));
-  struct Case {
-    api::GroupTopology asked{};
-    std::string topology{};
-  };
-  const Case cases[] = {
-      {{.required = "zone"}, "flat"},
-      {{.required = "rack"}, "tree"},
-      {{.required = "zone", .preferred = "rack"}, "tree"},
-      {{.preferred = "zone"}, "flat"},
-      {{.required = "zone", .slices = {{"rack", 4}, {"host", 2}}}, "tree"},
-      {{.required = "own-label"}, "own-label"},
-  };
-  for (const Case& c : cases) {
-    const GroupSpec spec = ToSpec(MusterGroupOf(c.asked), topologies);
-    EXPECT_EQ(spec.error, "");
-    EXPECT_EQ(spec.topology.topology, c.topology);
-    EXPECT_EQ(spec.topology.required, c.asked.required);
-    EXPECT_EQ(spec.topology.preferred, c.asked.preferred);
-    EXPECT_EQ(spec.topology.slices.size(), c.asked.slices.size());
-  }
-  const GroupSpec sliced = ToSpec(MusterGroupOf(cases[4].asked), topologies);
-  EXPECT_THAT(sliced.topology.slices,
-              ElementsAre(Slice{"rack", 4}, Slice{"host", 2}));
-}
-
-TEST(GroupTest, WhatAMusterGroupMayNotSay) {
-  const std::vector<Topology> topologies = {{"flat", {"zone"}}};
-  const auto error = [&](const api::MusterPodGroup& group) {
-    return ToSpec(group, topologies).error;
-  };
-  EXPECT_THAT(error(MusterGroupOf({.required = "zone", .preferred = "rack"})),
-              HasSubstr("spec.topology"));
-  EXPECT_THAT(error(MusterGroupOf({.slices = {{"rack", 2}}})),
-              HasSubstr("spec.topology"));
-  api::MusterPodGroup group = MusterGroupOf({});
-  group.not_understood = {"spec.new"};
-  EXPECT_THAT(error(group), HasSubstr("spec.new"));
-  group = MusterGroupOf({});
-  group.groups.push_back({.name = "workers"});
-  EXPECT_THAT(error(group), HasSubstr("spec.groups"));
-  group = MusterGroupOf({});
-  group.priority_class_name = "high";
-  EXPECT_THAT(error(group), HasSubstr("spec.priorityClassName"));
-  group = MusterGroupOf({});
-  group.min_member = -1;
-  EXPECT_EQ(ToSpec(group, topologies).min_pods, 1u);
-}
-
-// The library counts slices in 32 bits.
-TEST(GroupTest, ASliceLargerThanAnyGroupIsNoSmallOne) {
-  const std::vector<Topology> topologies = {{"flat", {"zone"}}};
-  const GroupSpec spec =
-      ToSpec(MusterGroupOf({.slices = {{"zone", (int64_t{1} << 32) + 1}}}),
-             topologies);
-  EXPECT_NE(spec.error, "");
 }
 
 }  // namespace

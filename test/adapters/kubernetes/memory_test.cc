@@ -8,6 +8,27 @@
 namespace muster::kubernetes {
 namespace {
 
+void AddRarities(const std::string& n, FakeApi* api) {
+  api::CompositePodGroup composite;
+  composite.meta.name = "c" + n;
+  composite.min_group_count = 1;
+  api->Put(composite);
+  api::PodGroup part;
+  part.meta.name = "p" + n;
+  part.parent = "c" + n;
+  api->Put(part);
+  api->AddPod({.name = "part" + n, .group = "p" + n});
+  api::Owner owner;
+  owner.meta.name = "o" + n;
+  owner.kind = "TFJob";
+  owner.roles = {{"Worker", 1, {}}};
+  api->Put(owner);
+  api->AddPod({.name = "odd" + n});
+  api->EditPod("odd" + n, [&](api::Pod& pod) {
+    pod.requests["example.com/r" + n] = 1'000;
+  });
+}
+
 // Pods and groups of every kind, each another one than all before.
 void AddSome(int i, FakeApi* api) {
   const std::string n = absl::StrCat(i);
@@ -18,6 +39,7 @@ void AddSome(int i, FakeApi* api) {
   api->BindBehind("other" + n, "n");
   api->AddGroup("g" + n, 1);
   api->AddPod({.name = "member" + n, .group = "g" + n});
+  AddRarities(n, api);
   api::Owner job;
   job.meta = {.name = "j" + n, .namespace_name = "default"};
   job.meta.uid = "job-j" + n;
@@ -26,9 +48,13 @@ void AddSome(int i, FakeApi* api) {
 
 void RemoveSome(int i, FakeApi* api) {
   const std::string n = absl::StrCat(i);
-  for (const char* name : {"plain", "lost", "orphan", "other", "member"}) {
+  for (const char* name :
+       {"plain", "lost", "orphan", "other", "member", "part", "odd"}) {
     api->DeletePod(name + n);
   }
+  api->RemoveGroup(GroupKind::kPodGroup, "p" + n);
+  api->RemoveGroup(GroupKind::kCompositeGroup, "c" + n);
+  api->RemoveGroup(GroupKind::kOwner, "TFJob/o" + n);
   api->RemoveGroup("g" + n);
   api->controller().observer().JobGone("default", "job-j" + n);
 }

@@ -1,8 +1,10 @@
 // Random histories of a cluster, with requests that fail, observations that
 // come late and controllers that are killed: nothing is bound twice or beyond
 // what there is, no gang runs in part, and in the end everything has run.
+#include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -110,6 +112,39 @@ class World {
         break;
       default:
         api.Pass(Upto(90) * kSecond);
+    }
+    api.Pass(kSecond);
+  }
+
+  // Groups of other kinds come, and objects go.
+  void ActOnGroups() {
+    switch (random_() % 8) {
+      case 0:
+        AddVolcanoGang();
+        break;
+      case 1:
+        AddTrainingJob();
+        break;
+      case 2:
+        AddPluginGang();
+        break;
+      case 3:
+        AddSubgroups();
+        break;
+      case 4:
+        AddComposite();
+        break;
+      case 5:
+        AddCounted();
+        break;
+      case 6:
+        if (!objects_.empty()) {
+          const auto& [kind, name] = objects_[random_() % objects_.size()];
+          api.RemoveGroup(kind, name);
+        }
+        break;
+      default:
+        AddWholeGang();
     }
     api.Pass(kSecond);
   }
@@ -335,6 +370,148 @@ class World {
     if (late) api.Put(group);
   }
 
+  // The object comes before the pods, among them or after them.
+  void AddWith(const std::vector<PodSpec>& pods,
+               const std::function<void()>& put) {
+    const size_t at = random_() % (pods.size() + 1);
+    for (size_t i = 0; i <= pods.size(); ++i) {
+      if (i == at) put();
+      if (i < pods.size()) api.AddPod(pods[i]);
+      if (OneIn(4)) api.Pass(kSecond);
+    }
+  }
+
+  void AddVolcanoGang() {
+    api::VolcanoPodGroup group;
+    group.meta.name = Name("volcano");
+    group.min_task_member = {{"ps", 1}, {"worker", 2}};
+    group.min_member = 3;
+    if (OneIn(2)) group.queue = "q";
+    std::vector<PodSpec> pods;
+    for (const char* task : {"ps", "worker", "worker"}) {
+      pods.push_back(
+          {.name = Name("v"),
+           .gpus = 1,
+           .annotations = {{"scheduling.k8s.io/group-name", group.meta.name},
+                           {"volcano.sh/task-spec", task}}});
+    }
+    objects_.emplace_back(GroupKind::kVolcanoGroup, group.meta.name);
+    AddWith(pods, [&] { api.Put(group); });
+  }
+
+  void AddTrainingJob() {
+    api::Owner owner;
+    owner.kind = "PyTorchJob";
+    owner.meta.name = Name("torch");
+    const std::string name = "PyTorchJob/" + owner.meta.name;
+    owner.meta.uid = "uid-of-" + name;
+    owner.roles = {{"Master", 1, {}}, {"Worker", 2, {}}};
+    if (OneIn(3)) owner.min_available = 2;
+    std::vector<PodSpec> pods;
+    for (const char* type : {"master", "worker", "worker"}) {
+      pods.push_back({.name = Name("t"),
+                      .gpus = 1,
+                      .priority = static_cast<int32_t>(Upto(2)),
+                      .owner = name,
+                      .labels = {{"training.kubeflow.org/replica-type", type},
+                                 {"app", "careful"}}});
+    }
+    objects_.emplace_back(GroupKind::kOwner, name);
+    AddWith(pods, [&] { api.Put(owner); });
+  }
+
+  void AddPluginGang() {
+    api::CoschedulingPodGroup group;
+    group.meta.name = Name("plugin");
+    group.min_member = static_cast<int32_t>(1 + Upto(2));
+    std::vector<PodSpec> pods;
+    for (int i = 0; i < 3; ++i) {
+      pods.push_back(
+          {.name = Name("p"),
+           .gpus = 1,
+           .labels = {{"scheduling.x-k8s.io/pod-group", group.meta.name}}});
+    }
+    objects_.emplace_back(GroupKind::kCoschedulingGroup, group.meta.name);
+    AddWith(pods, [&] { api.Put(group); });
+  }
+
+  void AddSubgroups() {
+    api::MusterPodGroup group;
+    group.meta.name = Name("parts");
+    group.min_member = 4;
+    group.groups = {{.name = "a", .min_member = 2, .topology = {}},
+                    {.name = "b", .min_member = 2, .topology = {}}};
+    if (OneIn(2)) group.groups[0].topology.required = "rack";
+    std::vector<PodSpec> pods;
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = Name("s");
+      pods.push_back({.name = name,
+                      .gpus = 1,
+                      .job = OneIn(2) ? name : "",
+                      .labels = {{kPodGroupLabel, group.meta.name},
+                                 {kSubgroupLabel, i % 2 == 0 ? "a" : "b"}}});
+    }
+    objects_.emplace_back(GroupKind::kMusterGroup, group.meta.name);
+    AddWith(pods, [&] { api.Put(group); });
+  }
+
+  void AddComposite() {
+    api::CompositePodGroup composite;
+    composite.meta.name = Name("composite");
+    composite.min_group_count = static_cast<int32_t>(1 + Upto(1));
+    std::vector<PodSpec> pods;
+    std::vector<api::PodGroup> parts(2);
+    for (api::PodGroup& part : parts) {
+      part.meta.name = Name("part");
+      part.parent = composite.meta.name;
+      part.min_count = 2;
+      objects_.emplace_back(GroupKind::kPodGroup, part.meta.name);
+      for (int i = 0; i < 2; ++i) {
+        pods.push_back({.name = Name("c"), .gpus = 1, .group = part.meta.name});
+      }
+    }
+    objects_.emplace_back(GroupKind::kCompositeGroup, composite.meta.name);
+    if (OneIn(2)) api.Put(composite);
+    AddWith(pods, [&] {
+      for (const api::PodGroup& part : parts) api.Put(part);
+      api.Put(composite);
+    });
+  }
+
+  // Pods that say how many they are, and an object perhaps.
+  void AddCounted() {
+    api::MusterPodGroup group;
+    group.meta.name = Name("counted");
+    group.min_member = 2;
+    std::vector<PodSpec> pods;
+    for (int i = 0; i < 3; ++i) {
+      pods.push_back(
+          {.name = Name("m"),
+           .gpus = 1,
+           .labels = {{kPodGroupLabel, group.meta.name}, {kSubgroupLabel, ""}},
+           .annotations = {{kMinPodsAnnotation, "2"}}});
+    }
+    AddWith(pods, [&] {
+      if (OneIn(2)) api.Put(group);
+    });
+  }
+
+  void AddWholeGang() {
+    api::PodGroup group;
+    group.meta.name = Name("whole");
+    group.min_count = static_cast<int32_t>(1 + Upto(1));
+    group.disruption_mode = "all";
+    std::vector<PodSpec> pods;
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = Name("w");
+      pods.push_back({.name = name,
+                      .gpus = 1,
+                      .group = group.meta.name,
+                      .job = OneIn(2) ? name : ""});
+    }
+    AddWith(pods, [&] { api.Put(group); });
+  }
+
   void Terminate(const std::string& name) {
     api.EditPod(name, [this](api::Pod& pod) {
       if (!pod.meta.deletion) pod.meta.deletion = api.now() / kMillisecond;
@@ -355,7 +532,9 @@ class World {
     for (const std::string& name : api.Names()) {
       const auto& labels = api.PodNamed(name).meta.labels;
       const auto it = labels.find(kPodGroupLabel);
-      if (it != labels.end()) groups.push_back(it->second);
+      if (it != labels.end() && !labels.contains(kSubgroupLabel)) {
+        groups.push_back(it->second);
+      }
     }
     const std::string group = AnyOf(groups);
     EditOne([&](api::Pod& pod) {
@@ -363,6 +542,7 @@ class World {
       if (gpus != pod.requests.end() && gpus->second > 1'000) {
         return;  // With it, a group may be too large for its rack.
       }
+      if (pod.meta.labels.contains(kSubgroupLabel)) return;
       pod.meta.labels.erase(kPodGroupLabel);
       if (!group.empty()) pod.meta.labels[kPodGroupLabel] = group;
     });
@@ -386,15 +566,18 @@ class World {
 
   std::mt19937_64 random_;
   int pods_ = 0;
+  std::vector<std::pair<GroupKind, std::string>> objects_;
 };
 
 class RandomTest : public ::testing::TestWithParam<int> {
  protected:
-  void Run(bool everything) {
+  void Run(bool everything, bool all_kinds = false) {
     World world(static_cast<uint64_t>(GetParam()), everything);
     std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
     for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
-      if (everything && random() % 2 == 0) {
+      if (all_kinds && random() % 4 == 0) {
+        world.ActOnGroups();
+      } else if (everything && random() % 2 == 0) {
         world.ActMore();
       } else {
         world.Act();
@@ -412,6 +595,8 @@ class RandomTest : public ::testing::TestWithParam<int> {
 TEST_P(RandomTest, NothingIsBoundTwiceOrTooMuch) { Run(false); }
 
 TEST_P(RandomTest, NorWhereEverythingHappens) { Run(true); }
+
+TEST_P(RandomTest, NorOfGroupsOfEveryKind) { Run(true, true); }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTest, ::testing::Range(0, 80));
 

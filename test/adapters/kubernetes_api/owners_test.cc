@@ -71,13 +71,17 @@ TEST(OwnersTest, AJobSetHasAllPodsOfItsJobs) {
 TEST(OwnersTest, TrainingJobsHaveReplicaTypes) {
   const Owner tf = Of("kubeflow.org/v1", "TFJob", R"({
       "runPolicy": {"suspend": true,
-                    "schedulingPolicy": {"minAvailable": 5}},
+                    "schedulingPolicy": {"minAvailable": 5,
+                        "queue": "research", "priorityClass": "high",
+                        "scheduleTimeoutSeconds": 30}},
       "tfReplicaSpecs": {"PS": {"replicas": 2, "template": {}},
                          "Worker": {"replicas": 4}, "Chief": {}}})");
   EXPECT_THAT(tf.roles,
               ElementsAre(OwnerRole{"PS", 2, {}}, OwnerRole{"Worker", 4, {}},
                           OwnerRole{"Chief", 1, {}}));
   EXPECT_EQ(tf.min_available, 5);
+  EXPECT_EQ(tf.queue, "research");
+  EXPECT_EQ(tf.priority_class_name, "high");
   EXPECT_TRUE(tf.suspended);
   EXPECT_THAT(Of("kubeflow.org/v1", "PyTorchJob", R"({
       "elasticPolicy": {"minReplicas": 2, "maxReplicas": 8},
@@ -94,8 +98,41 @@ TEST(OwnersTest, TrainingJobsHaveReplicaTypes) {
   }
 }
 
+TEST(OwnersTest, RolesWhosePodsComeLaterAreNamed) {
+  EXPECT_THAT(Of("kubeflow.org/v2beta1", "MPIJob", R"({
+      "launcherCreationPolicy": "WaitForWorkersReady",
+      "mpiReplicaSpecs": {"Launcher": {}, "Worker": {"replicas": 2}}})")
+                  .roles,
+              ElementsAre(OwnerRole{"Launcher", 1, {}, true},
+                          OwnerRole{"Worker", 2, {}}));
+  const auto job_set = [](const std::string& more) {
+    return Of("jobset.x-k8s.io/v1alpha2", "JobSet",
+              "{" + more + R"("replicatedJobs": [{"name": "a"}, {"name": "b",
+                  "dependsOn": [{"name": "a", "status": "Complete"}]},
+                  {"name": "c", "dependsOn": []}]})")
+        .roles;
+  };
+  EXPECT_THAT(job_set(""),
+              ElementsAre(OwnerRole{"a", 1, {}}, OwnerRole{"b", 1, {}, true},
+                          OwnerRole{"c", 1, {}}));
+  EXPECT_THAT(
+      job_set(R"("startupPolicy": {"startupPolicyOrder": "InOrder"}, )"),
+      ElementsAre(OwnerRole{"a", 1, {}}, OwnerRole{"b", 1, {}, true},
+                  OwnerRole{"c", 1, {}, true}));
+}
+
+// minReplicas is the autoscaler's.
+TEST(OwnersTest, ARayClusterThatDoesNotScaleNeedsAllItsWorkers) {
+  EXPECT_THAT(Of("ray.io/v1", "RayCluster", R"({"headGroupSpec": {},
+      "workerGroupSpecs": [{"groupName": "w", "replicas": 4,
+                            "minReplicas": 0}]})")
+                  .roles,
+              ElementsAre(OwnerRole{"head", 1, {}}, OwnerRole{"w", 4, {}}));
+}
+
 TEST(OwnersTest, ARayClusterHasAHeadAndItsWorkers) {
   const std::string spec = R"({"headGroupSpec": {"template": {}},
+      "enableInTreeAutoscaling": true,
       "workerGroupSpecs": [
         {"groupName": "gpu", "replicas": 4, "minReplicas": 2,
          "maxReplicas": 8, "numOfHosts": 2},

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Groups that other objects describe, on a real control plane: those of a training operator, of
+Volcano, CompositePodGroups, groups of a PodGroup of muster.dev.
+
+    groups_test.py MUSTER_KUBE
+"""
+
+import json
+import sys
+import threading
+import unittest
+
+import testbed
+from muster_kube_test import DEFAULT, MusterKube, pod
+
+EXAMPLES = testbed.ROOT / "adapters/kubernetes/examples"
+MUSTER_GROUPS = "/apis/muster.dev/v1alpha1/namespaces/default/podgroups"
+ALPHA = "/apis/scheduling.k8s.io/v1alpha3/namespaces/default"
+GATES = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
+SERVED = "scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"
+
+
+class Operator(threading.Thread):
+    """What a training operator does, as far as a scheduler sees it: it makes the pods that a PyTorchJob
+    lacks, of several jobs in turn, so that they mix."""
+
+    def __init__(self, plane, path):
+        super().__init__()
+        self.plane, self.path, self.ends = plane, path, threading.Event()
+        self.start()
+
+    def lacking(self):
+        there = {one["metadata"]["name"] for one in self.plane.get(f"{DEFAULT}/pods")["items"]}
+        for job in self.plane.get(self.path)["items"]:
+            for kind, replicas in job["spec"]["pytorchReplicaSpecs"].items():
+                for index in range(replicas["replicas"]):
+                    name = f"{job['metadata']['name']}-{kind.lower()}-{index}"
+                    if name not in there:
+                        yield index, name, kind, job, replicas["template"]
+
+    def run(self):
+        while not self.ends.wait(0.1):
+            for _, name, kind, job, template in sorted(self.lacking(), key=lambda one: one[:2]):
+                meta = {**template.get("metadata", {}), "name": name, "labels": {
+                    "training.kubeflow.org/job-name": job["metadata"]["name"],
+                    "training.kubeflow.org/replica-type": kind.lower()}}
+                meta["ownerReferences"] = [{
+                    "apiVersion": job["apiVersion"], "kind": job["kind"], "name": job["metadata"]["name"],
+                    "uid": job["metadata"]["uid"], "controller": True}]
+                self.plane.api("POST", f"{DEFAULT}/pods", {"metadata": meta, "spec": template["spec"]})
+
+    def stop(self):
+        self.ends.set()
+        self.join()
+
+
+class GroupsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = testbed.Testbed("--nodes=2", "--gpus=2", f"--feature-gates={GATES}", f"--runtime-config={SERVED}")
+        cls.addClassCleanup(cls.plane.__exit__)
+        kubeconfig = cls.plane.install_muster()
+        cls.jobs = cls.plane.make_kind("kubeflow.org", "v1", "PyTorchJob")
+        cls.volcano = cls.plane.make_kind("scheduling.volcano.sh", "v1beta1", "PodGroup")
+        muster = MusterKube(kubeconfig, "--no-leader-elect", "--scheduler-name", "muster",
+                            "--scheduler-name", "volcano")
+        cls.addClassCleanup(muster.__exit__)
+        muster.ready()
+
+    def tearDown(self):
+        for path in (self.jobs, self.volcano, MUSTER_GROUPS, f"{ALPHA}/podgroups", f"{ALPHA}/compositepodgroups",
+                     "/apis/batch/v1/namespaces/default/jobs", f"{DEFAULT}/pods"):
+            self.plane.api("DELETE", f"{path}?propagationPolicy=Background", {"gracePeriodSeconds": 0})
+        testbed.wait("all pods are gone", lambda: not self.plane.get(f"{DEFAULT}/pods")["items"])
+
+    def pods(self):
+        return {one["metadata"]["name"]: one for one in self.plane.get(f"{DEFAULT}/pods")["items"]
+                if "deletionTimestamp" not in one["metadata"]}
+
+    def bound(self, prefix=""):
+        return sorted(name for name, one in self.pods().items()
+                      if name.startswith(prefix) and "nodeName" in one["spec"]
+                      and one["status"]["phase"] in ("Pending", "Running"))
+
+    def told(self, name):
+        return next((one["message"] for one in self.pods()[name]["status"].get("conditions", [])
+                     if one["type"] == "PodScheduled" and one["status"] == "False"), "")
+
+    def create(self, name, **metadata):
+        self.plane.create(f"{DEFAULT}/pods", pod(gpus=1, name=name, **metadata))
+
+    def apply(self, example, name):
+        text = (EXAMPLES / f"{example}.yaml").read_text(encoding="utf-8")
+        self.plane.kubectl("apply", "-f", "-", stdin=text.replace("NAME", name).replace("SECONDS", "600"))
+
+    def test_of_two_training_jobs_one_runs_whole(self):
+        for name in ("red", "blue"):
+            self.apply("pytorchjob", name)
+        operator = Operator(self.plane, self.jobs)
+        self.addCleanup(operator.stop)
+        testbed.wait("all pods are there", lambda: len(self.pods()) == 8)
+        testbed.wait("four run", lambda: len(self.bound()) == 4)
+        first, second = ("red", "blue") if self.bound("red") else ("blue", "red")
+        self.assertEqual(4, len(self.bound(first)))
+        testbed.wait("the others are told", lambda: "nvidia.com/gpu" in self.told(f"{second}-master-0"))
+        # A pod that is made again goes on in the place that was kept.
+        before = self.pods()[f"{first}-worker-1"]
+        self.plane.api("DELETE", f"{DEFAULT}/pods/{first}-worker-1?gracePeriodSeconds=0")
+        testbed.wait("it is made again and runs", lambda: (
+            len(self.bound(first)) == 4
+            and self.pods()[f"{first}-worker-1"]["metadata"]["uid"] != before["metadata"]["uid"]))
+        self.assertEqual([], self.bound(second))
+        self.plane.api("DELETE", f"{self.jobs}/{first}")
+        for name in self.bound(first):  # The garbage collector takes half a minute to know a new kind.
+            self.plane.api("DELETE", f"{DEFAULT}/pods/{name}?gracePeriodSeconds=0")
+        testbed.wait("the other one runs", lambda: len(self.bound(second)) == 4)
+
+    def test_a_volcano_manifest_runs_unchanged(self):
+        def add(name, task):
+            one = pod(gpus=1, name=name)
+            one["metadata"]["annotations"] = {"scheduling.k8s.io/group-name": "v", "volcano.sh/task-spec": task}
+            one["spec"]["schedulerName"] = "volcano"
+            self.plane.create(f"{DEFAULT}/pods", one)
+
+        for i in range(3):
+            add(f"worker-{i}", "worker")
+        testbed.wait("it is told", lambda: "PodGroup 'v' is not there" in self.told("worker-0"))
+        self.plane.create(self.volcano, {
+            "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "v"},
+            "spec": {"minMember": 3, "minTaskMember": {"ps": 1, "worker": 2}, "queue": "default",
+                     "minResources": {"nvidia.com/gpu": "3"}}})
+        testbed.wait("it is told", lambda: "'ps': 0 of 1 pods are there" in self.told("worker-0"))
+        self.assertEqual([], self.bound())
+        add("ps-0", "ps")
+        testbed.wait("all run", lambda: len(self.bound()) == 4)
+
+    def test_a_composite_group_of_kubernetes(self):
+        template = {"workloadName": "w", "templateName": "t"}
+        for name in ("left", "right"):
+            self.plane.create(f"{ALPHA}/podgroups", {
+                "metadata": {"name": name},
+                "spec": {"parentCompositePodGroupName": "both", "workloadRef": template,
+                         "schedulingPolicy": {"gang": {"minCount": 2}}}})
+            for i in range(2):
+                self.create(f"{name}-{i}", group=name)
+        testbed.wait("it is told", lambda: "CompositePodGroup 'both' is not there" in self.told("left-0"))
+        self.plane.create(f"{ALPHA}/compositepodgroups", {
+            "metadata": {"name": "both"},
+            "spec": {"workloadRef": template, "schedulingPolicy": {"gang": {"minGroupCount": 2}}}})
+        testbed.wait("all run", lambda: len(self.bound()) == 4)
+
+    def test_groups_of_a_group_of_muster(self):
+        self.apply("subgroups", "g")
+        testbed.wait("all run", lambda: len(self.bound()) == 4)
+        self.assertIn("worker", self.plane.kubectl("get", "mpg", "g", "-o", "wide"))
+        for spec in ({"groups": [{}]}, {"groups": [{"name": "a"}, {"name": "a"}]},
+                     {"groups": [{"name": "a", "minMember": 0}]}, {"groups": [{"name": "a", "most": 3}]},
+                     {"groups": [{"name": "a", "topology": {"slices": [{"size": 2}]}}]}):
+            code, answer = self.plane.api("POST", f"{MUSTER_GROUPS}?fieldValidation=Strict", {
+                "apiVersion": "muster.dev/v1alpha1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": spec})
+            self.assertIn(code, (400, 422), json.dumps([spec, answer]))
+
+
+if __name__ == "__main__":
+    testbed.require()
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
