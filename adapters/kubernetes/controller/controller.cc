@@ -35,13 +35,15 @@ Controller::Controller(ControllerOptions options, Scheduler scheduler)
       observer_(&state_),
       reporter_(&state_),
       executor_(&state_, &reporter_),
-      sync_(&state_, &reporter_, &executor_) {}
+      volumes_(&state_, &executor_),
+      sync_(&state_, &reporter_, &executor_, &volumes_) {}
 
 absl::Status Controller::Synced(Time now) {
   state_.link.SetNow(now);
   synced_ = true;
   state_.gangs.CountArrivals();
   state_.gangs.ForgetTouched();
+  state_.volumes.TakeTouched();
   TellConfig();
   TellQueues();
   sync_.TellMembers();
@@ -105,6 +107,9 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     TellConfig();
     TellQueues();
     TellNodes();
+    for (const GroupRef& ref : state_.volumes.TakeTouched()) {
+      state_.gangs.Touch(ref);
+    }
     for (const GroupRef& ref : state_.gangs.TakeTouched(state_.link.now())) {
       reporter_.Note(ref);
       sync_.Sync(ref);
@@ -124,6 +129,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
 
 Time Controller::next_step() const {
   if (!synced_) return kForever;
+  if (state_.volumes.has_touched()) return state_.link.now();
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
                    reporter_.next_step(), state_.outbox.next_due()});

@@ -16,6 +16,7 @@
 #include "adapters/kubernetes/controller/reporter.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/controller/state.h"
+#include "adapters/kubernetes/controller/volume_binder.h"
 #include "muster/scheduler.h"
 
 namespace muster::kubernetes {
@@ -81,6 +82,7 @@ class Controller {
   Observer observer_;
   Reporter reporter_;
   Executor executor_;
+  VolumeBinder volumes_;
   GangSync sync_;
   bool synced_ = false;
 };

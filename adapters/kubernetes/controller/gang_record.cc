@@ -134,6 +134,29 @@ void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
   for (const PodRecord* pod : fresh) TakeSlot(pod->ref.uid, *pod);
 }
 
+uint32_t GangRecord::Needed(const Pods& pods) const {
+  uint32_t finished = 0;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end() || task) continue;
+    const PodRecord& pod = it->second;
+    // Another scheduler may have bound it.
+    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
+    if (counts) ++finished;
+  }
+  // Those that are through already are not needed again.
+  return spec->min_pods > finished ? spec->min_pods - finished : 1;
+}
+
+void GangRecord::Reassign(const std::string& uid) {
+  const std::optional<TaskId> task = TaskOf(uid);
+  if (!task) return;
+  Detach(uid);
+  // What nobody needs any more; those before it keep their numbers.
+  std::vector<TaskSlot>& slots = roles_[task->role].slots;
+  if (task->index + 1 == slots.size()) slots.pop_back();
+}
+
 Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   Gang gang;
   if (!spec || roles_.empty()) return gang;
@@ -146,7 +169,6 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   if (ref.kind != GroupKind::kPod) {
     gang.groups.push_back({.topology = spec->topology});
   }
-  uint32_t finished = 0;
   const PodRecord* lead = nullptr;
   int64_t priority = std::numeric_limits<int64_t>::max();
   bool may_preempt = true;
@@ -154,9 +176,6 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     const auto it = pods.find(uid);
     if (it == pods.end()) continue;
     const PodRecord& pod = it->second;
-    // Another scheduler may have bound it.
-    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
-    if (counts && !task) ++finished;
     if (task) {
       if (lead == nullptr || Rank(pod) < Rank(*lead)) lead = &pod;
       priority = std::min(priority, pod.priority);
@@ -179,12 +198,10 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     gang.priority_class = priority_class->key;
   }
   const uint32_t tasks = Count(roles_);
-  // Those that are through already are not needed again.
-  const uint32_t minimum =
-      spec->min_pods > finished ? spec->min_pods - finished : 1;
+  const uint32_t minimum = Needed(pods);
   if (!placed() && tasks < minimum && gang.held_why.empty()) {
-    gang.held_why =
-        absl::StrCat(tasks + finished, " of ", spec->min_pods, kPodsLack);
+    gang.held_why = absl::StrCat(tasks + spec->min_pods - minimum, " of ",
+                                 spec->min_pods, kPodsLack);
   }
   if (!spec->error.empty()) gang.held_why = spec->error;
   gang.held = !gang.held_why.empty();

@@ -42,6 +42,7 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
     return answer;
   }
   if (bound && (slot->stage == TaskStage::kBinding ||
+                slot->stage == TaskStage::kClaiming ||
                 slot->stage == TaskStage::kAwaited)) {
     answer.outcome = TaskOutcome::kStarted;
     if (pod->node != slot->node) answer.node = pod->node;
@@ -49,8 +50,14 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
     slot->node = pod->node;
     return answer;
   }
-  if (slot->stage == TaskStage::kAwaited && pod->waits())
-    executor_.Bind(task, slot);
+  if (!bound && slot->stage == TaskStage::kStopping && !slot->bind_asked) {
+    answer.outcome = TaskOutcome::kReleased;
+    slot->stage = TaskStage::kWaiting;
+    return answer;
+  }
+  if (slot->stage == TaskStage::kAwaited && pod->waits()) {
+    executor_.Place(gang, task, slot);
+  }
   return std::nullopt;
 }
 
@@ -121,6 +128,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
 }
 
 bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
+  volumes_.Resolve(gang);
   gang->MakeRoles(s_.gangs.pods(), bound_too);
   PriorityClass priority_class;
   Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
@@ -156,6 +164,8 @@ void GangSync::Sync(const GroupRef& ref) {
   if (gang->spec) TellGang(gang);
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(gang);
+  // Before the next decision the scheduler knows what was wrong with a place.
+  if (volumes_.Advance(gang) && gang->spec) TellGang(gang);
   UpdateUsage(*gang);
   UpdateBudgets(*gang);
   if (gang->empty() && gang->told.key.empty() && !gang->has_object) {

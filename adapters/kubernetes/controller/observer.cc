@@ -7,6 +7,19 @@
 #include "adapters/kubernetes/model/unix_time.h"
 
 namespace muster::kubernetes {
+namespace {
+
+using End = PodRecord::End;
+
+VolumeUser UserOf(const api::Pod& pod) {
+  return {.uid = pod.meta.uid,
+          .namespace_name = pod.meta.namespace_name,
+          .name = pod.meta.name,
+          .claims = ClaimsOf(pod),
+          .created = ToTime(pod.meta.creation)};
+}
+
+}  // namespace
 
 bool Observer::Manages(const api::Pod& pod) const {
   return std::ranges::find(s_.options.scheduler_names, pod.scheduler_name) !=
@@ -32,6 +45,9 @@ void Observer::Observe(const api::Pod& pod) {
     const bool runs =
         !pod.node_name.empty() && EndOf(pod) == PodRecord::End::kNone;
     s_.nodes.SetUsage(pod.meta.uid, runs ? UsageOf(pod, s_.kinds) : PodUsage());
+    VolumeUser user = UserOf(pod);
+    user.runs = runs;
+    if (!user.claims.empty()) s_.volumes.SetUser(std::move(user));
     return;
   }
   const PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
@@ -41,6 +57,14 @@ void Observer::Observe(const api::Pod& pod) {
     if (record.node.empty()) record.node = known->node;
     if (*known == record) return;
     if (known->group != record.group) PodGone(record.ref.uid);
+  }
+  if (!record.claims.empty()) {
+    VolumeUser user = UserOf(pod);
+    user.group = record.group;
+    user.runs = record.runs();
+    user.waits = record.node.empty() && !record.gated && !record.deleting &&
+                 record.own_role != nullptr && EndOf(pod) == End::kNone;
+    s_.volumes.SetUser(std::move(user));
   }
   GangRecord& gang = s_.gangs.Of(record.group);
   if (!gang.spec) gang.spec = SpecOf(record.group, pod);
@@ -66,6 +90,7 @@ std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
 
 void Observer::PodGone(const std::string& uid) {
   s_.nodes.SetUsage(uid, {});
+  s_.volumes.RemoveUser(uid);
   const PodRecord* pod = s_.gangs.FindPod(uid);
   if (pod == nullptr) return;
   s_.budgets.RemovePod(pod->ref.namespace_name, uid);
@@ -166,6 +191,31 @@ void Observer::NamespaceGone(const std::string& name) {
 
 void Observer::Observe(const api::PodDisruptionBudget& budget) {
   s_.budgets.Set(budget);
+}
+
+void Observer::Observe(const api::PersistentVolumeClaim& claim) {
+  s_.volumes.Set(claim);
+}
+
+void Observer::Observe(const api::PersistentVolume& volume) {
+  s_.volumes.Set(volume);
+}
+
+void Observer::Observe(const api::StorageClass& storage_class) {
+  s_.volumes.Set(storage_class);
+}
+
+void Observer::ClaimGone(const std::string& namespace_name,
+                         const std::string& name) {
+  s_.volumes.RemoveClaim({namespace_name, name});
+}
+
+void Observer::VolumeGone(const std::string& name) {
+  s_.volumes.RemoveVolume(name);
+}
+
+void Observer::StorageClassGone(const std::string& name) {
+  s_.volumes.RemoveClass(name);
 }
 
 void Observer::BudgetGone(const std::string& namespace_name,

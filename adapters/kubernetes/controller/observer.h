@@ -10,6 +10,7 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/controller/state.h"
 #include "adapters/kubernetes/model/group.h"
@@ -37,6 +38,9 @@ class Observer {
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
+  void Observe(const api::PersistentVolumeClaim& claim);
+  void Observe(const api::PersistentVolume& volume);
+  void Observe(const api::StorageClass& storage_class);
 
   // It is gone.
   void NodeGone(const std::string& name);
@@ -46,6 +50,9 @@ class Observer {
   void QueueGone(const std::string& name);
   void NamespaceGone(const std::string& name);
   void BudgetGone(const std::string& namespace_name, const std::string& name);
+  void ClaimGone(const std::string& namespace_name, const std::string& name);
+  void VolumeGone(const std::string& name);
+  void StorageClassGone(const std::string& name);
 
   size_t jobs() const { return jobs_.size(); }
   size_t roles() const { return roles_.size(); }

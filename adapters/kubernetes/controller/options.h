@@ -26,6 +26,9 @@ struct ControllerOptions {
   Duration pod_timeout = 60 * kSecond;
   // A group of which no pod is there is remembered for so long.
   Duration group_timeout = 600 * kSecond;
+  // A place is kept for so long while claims of volumes are bound there; then
+  // another one is looked for.
+  Duration volume_timeout = 600 * kSecond;
   // At least so much time lies between two looks at why pods wait.
   Duration report_interval = kSecond;
   // SchedulerConfig::work_budget.

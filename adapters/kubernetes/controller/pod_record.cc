@@ -47,7 +47,8 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.group = GroupOf(pod);
   auto role = ToRole(pod, kinds);
   if (role.ok()) {
-    record.role = roles->Share(*std::move(role));
+    record.own_role = roles->Share(*std::move(role));
+    record.role = record.own_role;
   } else {
     record.error = std::string(role.status().message());
     record.usage = UsageOf(pod, kinds);
@@ -58,6 +59,12 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
     record.labels = known->labels;
   } else {
     record.labels = std::make_shared<const api::StringMap>(pod.meta.labels);
+  }
+  record.claims = ClaimsOf(pod);
+  if (known != nullptr && known->own_role == record.own_role) {
+    record.role = known->role;
+    record.lacks = known->lacks;
+    record.lacks_told = known->lacks_told;
   }
   record.priority = pod.priority.value_or(0);
   record.may_preempt = pod.preemption_policy != "Never";

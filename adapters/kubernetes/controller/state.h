@@ -11,6 +11,7 @@
 #include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
 #include "adapters/kubernetes/controller/topology_book.h"
+#include "adapters/kubernetes/controller/volume_book.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
 
 namespace muster::kubernetes {
@@ -31,6 +32,7 @@ struct ControllerState {
   NodeBook nodes;
   QueueBook queues;
   BudgetBook budgets;
+  VolumeBook volumes;
   GangBook gangs;
   Outbox outbox;
 

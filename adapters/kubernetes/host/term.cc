@@ -61,9 +61,26 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
       {api::kPodDisruptionBudgets}, false, [this](const ObjectName& name) {
         controller_->observer().BudgetGone(name.namespace_name, name.name);
       });
+  AddVolumes();
   Add<api::Pod>({api::kPods}, false, [this](const ObjectName& name) {
     controller_->observer().PodGone(name.uid);
   });
+}
+
+void Term::AddVolumes() {
+  Observer& observer = controller_->observer();
+  Add<api::PersistentVolume>(
+      {api::kPersistentVolumes}, false,
+      [&observer](const ObjectName& name) { observer.VolumeGone(name.name); });
+  Add<api::PersistentVolumeClaim>({api::kPersistentVolumeClaims}, false,
+                                  [&observer](const ObjectName& name) {
+                                    observer.ClaimGone(name.namespace_name,
+                                                       name.name);
+                                  });
+  Add<api::StorageClass>({api::kStorageClasses}, false,
+                         [&observer](const ObjectName& name) {
+                           observer.StorageClassGone(name.name);
+                         });
 }
 
 Term::~Term() { *self_ = nullptr; }

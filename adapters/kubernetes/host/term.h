@@ -69,6 +69,7 @@ class Term {
   template <typename T>
   void Add(const std::vector<api::ResourceType>& versions, bool optional,
            const std::function<void(const ObjectName&)>& gone);
+  void AddVolumes();
   void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
   void Say(std::string_view line) const;

@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "adapters/kubernetes/controller/controller.h"
+#include "test/adapters/kubernetes/fake_storage.h"
 
 namespace muster::kubernetes {
 
@@ -32,6 +33,8 @@ struct PodSpec {
   api::StringMap labels{};
   api::StringMap annotations{};
   bool gated = false;
+  std::vector<std::string> claims{};
+  std::vector<std::string> ephemeral{};  // Names of volumes.
 };
 
 class FakeApi {
@@ -106,6 +109,7 @@ class FakeApi {
   size_t read_faults = 0;                  // So many reads have no answer.
   std::set<std::string> protected_pods{};  // From eviction, by a budget.
   Duration grace = 0;  // From a pod's deletionTimestamp to its end.
+  FakeStorage storage;
 
  private:
   struct Observation {

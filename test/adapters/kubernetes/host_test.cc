@@ -23,13 +23,21 @@ constexpr char kNodes[] = "/api/v1/nodes";
 constexpr char kMusterGroups[] = "/apis/muster.dev/v1alpha1/podgroups";
 constexpr Millis kWall = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
 
+// The resources that are always there, without objects.
+void ServeNothing(KubeServer* server) {
+  for (const char* path :
+       {kPods, "/apis/batch/v1/jobs", "/api/v1/namespaces",
+        "/apis/policy/v1/poddisruptionbudgets", "/api/v1/persistentvolumes",
+        "/api/v1/persistentvolumeclaims",
+        "/apis/storage.k8s.io/v1/storageclasses"}) {
+    server->Serve(path);
+  }
+}
+
 class HostTest : public testing::Test {
  protected:
   HostTest() {
-    for (const char* path : {kPods, "/apis/batch/v1/jobs", "/api/v1/namespaces",
-                             "/apis/policy/v1/poddisruptionbudgets"}) {
-      server_.Serve(path);
-    }
+    ServeNothing(&server_);
     server_.Serve(kNodes, {NodeJson("n")});
   }
 
@@ -332,10 +340,7 @@ TEST_F(HostTest, EqualHistoriesMakeEqualWrites) {
     for (int i = 0; i < 20; ++i) {
       pods.push_back(PodJson("p" + std::to_string(i), "u" + std::to_string(i)));
     }
-    for (const char* path : {"/apis/batch/v1/jobs", "/api/v1/namespaces",
-                             "/apis/policy/v1/poddisruptionbudgets"}) {
-      server.Serve(path);
-    }
+    ServeNothing(&server);
     server.Serve(kNodes, {NodeJson("a"), NodeJson("b")});
     server.Serve(kPods, pods);
     auto host = *Host::Create(&server, {}, 0, kWall, [](std::string_view) {});
