@@ -97,7 +97,9 @@ void GangSync::TellEmpty(GangRecord* gang) {
 }
 
 void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
-  if (wanted.queue.empty()) wanted.queue = s_.options.default_queue;
+  if (wanted.queue.empty() || wanted.queue == s_.options.default_queue) {
+    wanted.queue = s_.queues.QueueFor(gang->ref.namespace_name);
+  }
   std::string why_not =
       s_.queues.WhyNot(wanted.queue, gang->ref.namespace_name);
   if (!why_not.empty()) {
@@ -116,6 +118,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
   } else {
     if (wanted.queue != gang->told.queue) {
       status = s_.link.Tell(GangMoved{wanted.key, wanted.queue});
+      s_.queues.Retry();  // The former one may be to go.
     }
     if (status.ok()) status = s_.link.Tell(GangChanged{wanted});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "adapters/kubernetes/model/namespace_quota.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/kubernetes/model/unix_time.h"
 
@@ -191,6 +192,23 @@ void Observer::NamespaceGone(const std::string& name) {
 
 void Observer::Observe(const api::PodDisruptionBudget& budget) {
   s_.budgets.Set(budget);
+}
+
+void Observer::SetQuota(const std::string& namespace_name,
+                        const std::string& name, api::ResourceList limits) {
+  if (!s_.options.quota_from_namespaces) return;
+  s_.kinds_changed |= s_.kinds.Learn(limits);
+  if (!s_.queues.SetQuota(namespace_name, name, std::move(limits))) return;
+  s_.gangs.TouchAllOf("", namespace_name);
+}
+
+void Observer::Observe(const api::ResourceQuota& quota) {
+  SetQuota(quota.meta.namespace_name, quota.meta.name, PodLimits(quota));
+}
+
+void Observer::QuotaGone(const std::string& namespace_name,
+                         const std::string& name) {
+  SetQuota(namespace_name, name, {});
 }
 
 void Observer::Observe(const api::PersistentVolumeClaim& claim) {

@@ -38,6 +38,8 @@ class Observer {
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
+  // Passed over unless ControllerOptions::quota_from_namespaces.
+  void Observe(const api::ResourceQuota& quota);
   void Observe(const api::PersistentVolumeClaim& claim);
   void Observe(const api::PersistentVolume& volume);
   void Observe(const api::StorageClass& storage_class);
@@ -50,6 +52,7 @@ class Observer {
   void QueueGone(const std::string& name);
   void NamespaceGone(const std::string& name);
   void BudgetGone(const std::string& namespace_name, const std::string& name);
+  void QuotaGone(const std::string& namespace_name, const std::string& name);
   void ClaimGone(const std::string& namespace_name, const std::string& name);
   void VolumeGone(const std::string& name);
   void StorageClassGone(const std::string& name);
@@ -62,6 +65,8 @@ class Observer {
   // SpecFromPod, and since when a Job is there.
   std::optional<GroupSpec> SpecOf(const GroupRef& ref,
                                   const api::Pod& pod) const;
+  void SetQuota(const std::string& namespace_name, const std::string& name,
+                api::ResourceList limits);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
   bool LearnTopology(const std::string& key);
 

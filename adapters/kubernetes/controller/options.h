@@ -21,6 +21,9 @@ struct ControllerOptions {
   std::vector<Topology> topologies{};
   // The queue of pods that name none. It is there without an object.
   std::string default_queue = "default";
+  // Pods of a namespace with a ResourceQuota that name no queue, or the default
+  // one, have a queue of their own, with that limit.
+  bool quota_from_namespaces = false;
   // A gang that runs keeps the place of a pod that is gone for so long, until
   // its controller makes the pod again.
   Duration pod_timeout = 60 * kSecond;

@@ -17,11 +17,14 @@ absl::StatusOr<std::unique_ptr<Term>> Term::Create(client::Transport* transport,
                                                    WriterOptions writer,
                                                    Millis wall_offset,
                                                    Log log) {
+  const bool quotas = controller.quota_from_namespaces;
   auto created = Controller::Create(std::move(controller));
   if (!created.ok()) return created.status();
-  return std::unique_ptr<Term>(new Term(transport, queue, *std::move(created),
-                                        std::move(writer), wall_offset,
-                                        std::move(log)));
+  std::unique_ptr<Term> term(new Term(transport, queue, *std::move(created),
+                                      std::move(writer), wall_offset,
+                                      std::move(log)));
+  if (quotas) term->AddQuotas();
+  return term;
 }
 
 Term::Term(client::Transport* transport, client::RequestQueue* queue,
@@ -81,6 +84,13 @@ void Term::AddVolumes() {
                          [&observer](const ObjectName& name) {
                            observer.StorageClassGone(name.name);
                          });
+}
+
+void Term::AddQuotas() {
+  Add<api::ResourceQuota>(
+      {api::kResourceQuotas}, false, [this](const ObjectName& name) {
+        controller_->observer().QuotaGone(name.namespace_name, name.name);
+      });
 }
 
 Term::~Term() { *self_ = nullptr; }

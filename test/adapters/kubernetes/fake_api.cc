@@ -43,6 +43,8 @@ void FakeApi::Restart() {
   for (const auto& [name, budget] : budgets_)
     controller_->observer().Observe(budget);
   for (const auto& [name, job] : jobs_) controller_->observer().Observe(job);
+  for (const auto& [name, quota] : quotas_)
+    controller_->observer().Observe(quota);
   storage.ObserveAll(controller_.get());
   for (const auto& [name, pod] : pods_) controller_->observer().Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
@@ -175,6 +177,19 @@ void FakeApi::Put(api::Owner job) {
   jobs_[job.meta.name] = job;
   Tell("job/" + job.meta.name,
        [job](Controller& c) { c.observer().Observe(job); });
+}
+
+void FakeApi::Put(api::ResourceQuota quota) {
+  quotas_[{quota.meta.namespace_name, quota.meta.name}] = quota;
+  Tell(absl::StrCat("quota/", quota.meta.namespace_name, "/", quota.meta.name),
+       [quota](Controller& c) { c.observer().Observe(quota); });
+}
+
+void FakeApi::RemoveQuota(const std::string& namespace_name,
+                          const std::string& name) {
+  quotas_.erase({namespace_name, name});
+  Tell(absl::StrCat("quota/", namespace_name, "/", name),
+       [=](Controller& c) { c.observer().QuotaGone(namespace_name, name); });
 }
 
 void FakeApi::AddPod(const PodSpec& spec) {

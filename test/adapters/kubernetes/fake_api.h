@@ -60,6 +60,8 @@ class FakeApi {
   void Put(api::Namespace ns);
   void Put(api::PodDisruptionBudget budget);
   void Put(api::Owner job);
+  void Put(api::ResourceQuota quota);
+  void RemoveQuota(const std::string& namespace_name, const std::string& name);
   void RemoveQueue(const std::string& name);
   void EditPod(const std::string& name,
                absl::FunctionRef<void(api::Pod&)> edit);
@@ -141,6 +143,8 @@ class FakeApi {
   std::map<std::string, api::Namespace> namespaces_;
   std::map<std::string, api::PodDisruptionBudget> budgets_;
   std::map<std::string, api::Owner> jobs_;
+  // By namespace and name.
+  std::map<std::pair<std::string, std::string>, api::ResourceQuota> quotas_;
   std::map<std::string, api::Pod> pods_;  // By name.
   std::map<std::string, PodSpec> specs_;
   // Groups of which a pod was deleted, failed or could not be bound: they may

@@ -332,6 +332,23 @@ TEST_F(HostTest, AHostThatEndsLeavesNothingOpen) {
   EXPECT_EQ(server_.open(), 0u);
 }
 
+TEST_F(HostTest, QuotasOfNamespacesAreReadIfThatIsAsked) {
+  constexpr char kQuotas[] = "/api/v1/resourcequotas";
+  server_.Serve(kQuotas);
+  Begin();
+  Run();
+  EXPECT_TRUE(host_->decides());
+  EXPECT_EQ(server_.ListsOf(kQuotas), 0);
+  HostOptions options;
+  options.clock = [this] { return now_; };
+  options.controller.quota_from_namespaces = true;
+  host_ =
+      *Host::Create(&server_, options, now_, kWall, [](std::string_view) {});
+  Run();
+  EXPECT_TRUE(host_->decides());
+  EXPECT_EQ(server_.ListsOf(kQuotas), 1);
+}
+
 TEST_F(HostTest, EqualHistoriesMakeEqualWrites) {
   std::vector<std::string> first;
   for (int run = 0; run < 2; ++run) {
