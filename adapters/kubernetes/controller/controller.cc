@@ -141,7 +141,9 @@ ControllerCounts Controller::counts() const {
           .jobs = observer_.jobs(),
           .roles = observer_.roles(),
           .in_flight = state_.outbox.awaited(),
-          .refused = state_.gangs.outside()};
+          .refused = state_.gangs.outside(),
+          .volume_users = state_.volumes.users(),
+          .claims = state_.volumes.requests().size()};
 }
 
 }  // namespace muster::kubernetes

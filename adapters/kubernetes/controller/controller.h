@@ -26,9 +26,11 @@ struct ControllerCounts {
   size_t pods = 0;
   size_t groups = 0;
   size_t jobs = 0;
-  size_t roles = 0;      // RolePool::size().
-  size_t in_flight = 0;  // Requests whose answers are awaited.
-  size_t refused = 0;    // Groups that their queues do not take.
+  size_t roles = 0;         // RolePool::size().
+  size_t in_flight = 0;     // Requests whose answers are awaited.
+  size_t refused = 0;       // Groups that their queues do not take.
+  size_t volume_users = 0;  // Pods with claims, whoever schedules them.
+  size_t claims = 0;        // ClaimRequests::size().
 
   friend bool operator==(const ControllerCounts&,
                          const ControllerCounts&) = default;

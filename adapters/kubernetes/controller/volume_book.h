@@ -76,6 +76,7 @@ class VolumeBook {
       const api::PersistentVolumeClaim& claim) const;
 
   ClaimRequests& requests() { return requests_; }
+  const ClaimRequests& requests() const { return requests_; }
   // ClaimRequests::Answer.
   void Answer(const ClaimKey& claim, uint64_t number, const ApiAnswer& answer);
 

@@ -16,6 +16,9 @@ void AddSome(int i, FakeApi* api) {
   api->AddPod({.name = "orphan" + n, .group = "none" + n});
   api->AddPod({.name = "other" + n, .scheduler = "other"});
   api->BindBehind("other" + n, "n");
+  api->storage.AddClaim("c" + n, "made");
+  api->AddPod({.name = "claims" + n, .claims = {"c" + n}});
+  api->AddPod({.name = "scratch" + n, .ephemeral = {"v"}});
   api->AddGroup("g" + n, 1);
   api->AddPod({.name = "member" + n, .group = "g" + n});
   api::Owner job;
@@ -26,9 +29,13 @@ void AddSome(int i, FakeApi* api) {
 
 void RemoveSome(int i, FakeApi* api) {
   const std::string n = absl::StrCat(i);
-  for (const char* name : {"plain", "lost", "orphan", "other", "member"}) {
+  for (const char* name :
+       {"plain", "lost", "orphan", "other", "member", "claims", "scratch"}) {
     api->DeletePod(name + n);
   }
+  const std::string volume = api->storage.VolumeOf("c" + n);
+  if (!volume.empty()) api->storage.RemoveVolume(volume);
+  api->storage.RemoveClaim("c" + n);
   api->RemoveGroup("g" + n);
   api->controller().observer().JobGone("default", "job-j" + n);
 }
@@ -36,6 +43,11 @@ void RemoveSome(int i, FakeApi* api) {
 TEST(MemoryTest, PodsGroupsAndJobsThatAreGoneAreForgotten) {
   FakeApi api;
   api.AddNode("n", 4);
+  api.storage.PutClass("made", true);
+  // So that there are nodes that were tried in vain.
+  api.storage.provisioning = [](const std::string&) {
+    return FakeStorage::Provisioning::kFails;
+  };
   for (int i = 1; i <= 2'000; ++i) {
     AddSome(i, &api);
     api.Pass(kSecond);
