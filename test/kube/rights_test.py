@@ -23,6 +23,11 @@ ROLES = {"": f"{RBAC}/clusterroles/muster-kube",
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-kube"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+CLAIMS = f"{DEFAULT}/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+PROVISIONER = "example.com/disks"
+SELECTED = "volume.kubernetes.io/selected-node"
 ELECT = ("--lease-duration=3", "--longest-request=1")
 
 
@@ -120,6 +125,32 @@ class RightsTest(muster.StoryTest):
     def wait_for_room(self):
         self.plane.create(f"{DEFAULT}/pods", pod(3, name="large"))
 
+    def claim(self, provisioner):
+        """A pod with a claim that is bound once the pod has a node; a free volume for it."""
+        name = "made" if provisioner == PROVISIONER else "local"
+        self.plane.api("POST", CLASSES, {"metadata": {"name": name}, "provisioner": provisioner,
+                                         "volumeBindingMode": "WaitForFirstConsumer"})
+        self.plane.create(CLAIMS, {"metadata": {"name": name}, "spec": {
+            "storageClassName": name, "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}}}})
+        if name == "local":
+            self.plane.create(VOLUMES, {"metadata": {"name": "free"}, "spec": {
+                "storageClassName": name, "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+                "hostPath": {"path": "/mnt"}}})
+        one = pod(name=f"claims-{name}")
+        one["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
+        self.plane.create(f"{DEFAULT}/pods", one)
+
+    def is_selected(self):
+        return SELECTED in self.plane.get(f"{CLAIMS}/made")["metadata"].get("annotations", {})
+
+    def is_given(self):
+        return "claimRef" in self.plane.get(f"{VOLUMES}/free")["spec"]
+
+    def clear(self):
+        super().clear()
+        self.plane.kubectl("delete", "pvc,pv", "--all", "--wait=true", "--timeout=30s")
+
     def is_told(self, name="large"):
         return any(one["type"] == "PodScheduled" and one["status"] == "False" for one in
                    self.plane.get(f"{DEFAULT}/pods/{name}")["status"].get("conditions", []))
@@ -136,6 +167,10 @@ class RightsTest(muster.StoryTest):
         self.pod_runs("high")
         self.wait_for_room()
         testbed.wait("it is told why it waits", self.is_told)
+        self.claim(PROVISIONER)
+        testbed.wait("a node is selected", self.is_selected)
+        self.claim("kubernetes.io/no-provisioner")
+        testbed.wait("a volume is given", self.is_given)
         testbed.wait("an Event tells of the binding", self.events)
         testbed.wait("the lease is renewed", lambda: any(right[3] == "update" for right in self.used()))
         self.assertEqual(sorted(self.granted()), sorted(self.used()))
@@ -209,6 +244,8 @@ class RightsTest(muster.StoryTest):
             act, happens = {
                 "pods": (self.lose_a_binding, lambda: "lost" in self.running()),
                 "pods/binding": (self.bind, self.running),
+                "persistentvolumeclaims": (lambda: self.claim(PROVISIONER), self.is_selected),
+                "persistentvolumes": (lambda: self.claim("kubernetes.io/no-provisioner"), self.is_given),
                 "pods/eviction": (self.preempt, lambda: "high" in self.running()),
                 "pods/status": (self.wait_for_room, self.is_told),
                 "events": (self.bind, lambda: any(

@@ -2,6 +2,7 @@
 // them. Plain values, as in objects.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,13 @@
 #include "adapters/kubernetes/api/objects.h"
 
 namespace muster::kubernetes::api {
+
+// Of a claim: for which node its volume is to be made.
+inline constexpr char kSelectedNode[] = "volume.kubernetes.io/selected-node";
+// Of a volume: its claimRef was set by a program, which a claim that goes
+// before it is bound takes with it.
+inline constexpr char kBoundByController[] =
+    "pv.kubernetes.io/bound-by-controller";
 
 struct PersistentVolume {
   ObjectMeta meta{};
@@ -21,6 +29,9 @@ struct PersistentVolume {
   std::string claim_name{};
   std::string claim_uid{};
   std::string storage_class_name{};
+  int64_t capacity = 0;                     // Thousandths of bytes.
+  std::vector<std::string> access_modes{};  // "ReadWriteOnce", ...
+  std::string volume_mode{};                // "Filesystem" if it is "".
   std::string phase{};  // status: "Available", "Bound", "Released", ...
 
   friend bool operator==(const PersistentVolume&,
@@ -32,8 +43,13 @@ struct PersistentVolumeClaim {
   std::string volume_name{};  // "": not bound.
   // Unset: the cluster's default class. "": none.
   std::optional<std::string> storage_class_name{};
+  int64_t request = 0;  // Of storage: thousandths of bytes.
+  std::vector<std::string> access_modes{};
+  std::string volume_mode{};  // As of a volume.
+  // Labels of the volumes that will do.
+  std::optional<LabelSelector> selector{};
   std::string phase{};  // status: "Pending", "Bound", "Lost".
-  // The annotation volume.kubernetes.io/selected-node.
+  // The annotation kSelectedNode.
   std::string selected_node{};
 
   friend bool operator==(const PersistentVolumeClaim&,
@@ -44,6 +60,9 @@ struct StorageClass {
   ObjectMeta meta{};
   std::string provisioner{};
   std::string volume_binding_mode{};  // "Immediate", "WaitForFirstConsumer".
+  // allowedTopologies: one of the terms holds for the nodes of its volumes.
+  // Empty: every node will do.
+  std::vector<NodeSelectorTerm> allowed_topologies{};
 
   friend bool operator==(const StorageClass&, const StorageClass&) = default;
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/api/text.h"
 #include "adapters/kubernetes/api/unix_time.h"
 
@@ -160,12 +161,23 @@ std::string PodStatusPatchBody(const PodStatusPatch& patch) {
 
 std::string AnnotationsPatchBody(
     std::string_view uid,
-    const std::map<std::string, std::optional<std::string>>& annotations) {
+    const std::map<std::string, std::optional<std::string>>& annotations,
+    std::string_view resource_version) {
   Json json = PatchOf(uid);
+  SetIf(resource_version, "resourceVersion", &json["metadata"]);
   Json& values = json["metadata"]["annotations"] = Json::object();
   for (const auto& [key, value] : annotations) {
     values[key] = value.has_value() ? Json(*value) : Json(nullptr);
   }
+  return ToText(json);
+}
+
+std::string VolumeClaimPatchBody(const ObjectReference& volume,
+                                 const ObjectReference& claim) {
+  Json json = PatchOf(volume.uid);
+  SetIf(volume.resource_version, "resourceVersion", &json["metadata"]);
+  json["metadata"]["annotations"][kBoundByController] = "yes";
+  json["spec"]["claimRef"] = ToJson(claim);
   return ToText(json);
 }
 

@@ -71,9 +71,16 @@ struct PodStatusPatch {
 std::string PodStatusPatchBody(const PodStatusPatch& patch);
 
 // A merge patch of annotations of any object; a value that is unset removes it.
+// 409 if it has another UID or, unless that is "", another resource version.
 std::string AnnotationsPatchBody(
     std::string_view uid,
-    const std::map<std::string, std::optional<std::string>>& annotations);
+    const std::map<std::string, std::optional<std::string>>& annotations,
+    std::string_view resource_version = "");
+
+// A merge patch of a persistent volume: it is for this claim, and was given to
+// it by a program. 409 if the volume has another UID or resource version.
+std::string VolumeClaimPatchBody(const ObjectReference& volume,
+                                 const ObjectReference& claim);
 
 // --- Events ------------------------------------------------------------------
 

@@ -44,13 +44,15 @@ Controller::Controller(ControllerOptions options, Scheduler scheduler)
       observer_(&state_),
       reporter_(&state_),
       executor_(&state_, &reporter_),
-      sync_(&state_, &reporter_, &executor_) {}
+      volumes_(&state_, &executor_),
+      sync_(&state_, &reporter_, &executor_, &volumes_) {}
 
 absl::Status Controller::Synced(Time now) {
   state_.link.SetNow(now);
   synced_ = true;
   state_.gangs.CountArrivals();
   state_.gangs.ForgetTouched();
+  state_.volumes.TakeTouched();
   TellConfig();
   TellQueues();
   sync_.TellMembers();
@@ -119,6 +121,9 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     TellConfig();
     TellQueues();
     TellNodes();
+    for (const GroupRef& ref : state_.volumes.TakeTouched()) {
+      state_.gangs.Touch(ref);
+    }
     std::set<GroupRef> touched = state_.gangs.TakeTouched(state_.link.now());
     for (const GroupRef& ref : touched) sync_.Sync(ref);
     reporter_.Note(std::move(touched));
@@ -146,6 +151,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
 
 Time Controller::next_step() const {
   if (!synced_) return kForever;
+  if (state_.volumes.has_touched()) return state_.link.now();
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
                    reporter_.next_step(), state_.outbox.next_due(),
@@ -159,7 +165,9 @@ ControllerCounts Controller::counts() const {
           .kept = observer_.kept(),
           .roles = observer_.roles(),
           .in_flight = state_.outbox.awaited(),
-          .refused = state_.gangs.outside()};
+          .refused = state_.gangs.outside(),
+          .volume_users = state_.volumes.users(),
+          .claims = state_.volumes.requests().size()};
 }
 
 }  // namespace muster::kubernetes

@@ -16,6 +16,7 @@
 #include "adapters/kubernetes/controller/reporter.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/controller/state.h"
+#include "adapters/kubernetes/controller/volume_binder.h"
 #include "muster/scheduler.h"
 
 namespace muster::kubernetes {
@@ -28,9 +29,11 @@ struct ControllerCounts {
   // PodGroups with a parent and these parents, and pods that ask for a resource
   // without a kind.
   size_t kept = 0;
-  size_t roles = 0;      // RolePool::size().
-  size_t in_flight = 0;  // Requests whose answers are awaited.
-  size_t refused = 0;    // Groups that their queues do not take.
+  size_t roles = 0;         // RolePool::size().
+  size_t in_flight = 0;     // Requests whose answers are awaited.
+  size_t refused = 0;       // Groups that their queues do not take.
+  size_t volume_users = 0;  // Pods with claims, whoever schedules them.
+  size_t claims = 0;        // ClaimRequests::size().
 
   friend bool operator==(const ControllerCounts&,
                          const ControllerCounts&) = default;
@@ -84,6 +87,7 @@ class Controller {
   Observer observer_;
   Reporter reporter_;
   Executor executor_;
+  VolumeBinder volumes_;
   GangSync sync_;
   bool synced_ = false;
 };

@@ -24,8 +24,17 @@ void Executor::AskAgain() {
   }
 }
 
+void Executor::Place(GangRecord* gang, TaskId task, TaskSlot* slot) {
+  if (!gang->has_claims) return Bind(task, slot);
+  slot->stage = TaskStage::kClaiming;
+  slot->awaited_until = s_.link.now() + s_.options.volume_timeout;
+  s_.gangs.TouchAt(slot->awaited_until, gang->ref);
+  s_.gangs.Touch(gang->ref);
+}
+
 void Executor::Bind(TaskId task, TaskSlot* slot) {
   slot->stage = TaskStage::kBinding;
+  slot->bind_asked = true;
   s_.outbox.Ask(AwaitedRequest{
       .body = BindRequest{.pod = s_.gangs.FindPod(slot->pod)->ref,
                           .node = slot->node,
@@ -48,9 +57,10 @@ void Executor::Give(const DecisionRecord& decision,
   slot->attempt = task.attempt;
   slot->node = task.node;
   slot->decision = decision.seq;
+  slot->bind_asked = false;
   PodRecord* pod = s_.gangs.FindPod(slot->pod);
   if (pod != nullptr && pod->waits()) {
-    Bind(task.task, slot);
+    Place(gang, task.task, slot);
     return;
   }
   // The one that was there is gone or about to go; its place is kept.
@@ -67,9 +77,11 @@ void Executor::Stop(const DecisionRecord& decision,
                     const PlannedTaskRecord& task, GangRecord* gang) {
   TaskSlot* slot = gang->SlotOf(task.task);
   if (slot == nullptr || !slot->placed()) return;
+  const bool claims = slot->stage == TaskStage::kClaiming;
   slot->stage = TaskStage::kStopping;
   slot->decision = decision.seq;
-  s_.gangs.Touch(gang->ref);  // Without a pod it has stopped.
+  s_.gangs.Touch(gang->ref);  // Without a pod, or a binding, it has stopped.
+  if (claims) return;
   PodRecord* pod = s_.gangs.FindPod(slot->pod);
   if (pod == nullptr || pod->deleting) return;
   std::string whom = "no gang: " + std::string(Name(decision.reason.code));
@@ -225,6 +237,11 @@ void Executor::GoOn(TaskSlot* slot) {
     slot->stage = TaskStage::kRunning;
     return;
   }
+  if (!slot->bind_asked) {
+    slot->stage = TaskStage::kClaiming;
+    s_.gangs.Touch(pod->group);
+    return;
+  }
   // What became of its binding was not looked at while it was to be stopped.
   slot->stage = TaskStage::kBinding;
   s_.outbox.Ask(AwaitedRequest{.body = ReadRequest{pod->ref},
@@ -265,6 +282,14 @@ void Executor::Answer(const ApiAnswer& answer) {
     EvictAnswered(answer, *request);
   } else if (std::holds_alternative<ReadRequest>(request->body)) {
     ReadAnswered(answer, *request);
+  } else if (const auto* selected =
+                 std::get_if<SelectNodeRequest>(&request->body)) {
+    s_.volumes.Answer({selected->claim.namespace_name, selected->claim.name},
+                      request->attempt, answer);
+  } else if (const auto* given =
+                 std::get_if<GiveVolumeRequest>(&request->body)) {
+    s_.volumes.Answer({given->claim.namespace_name, given->claim.name},
+                      request->attempt, answer);
   }
 }
 

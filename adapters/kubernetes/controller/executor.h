@@ -17,7 +17,10 @@ class Executor {
 
   // O(tasks of the decision).
   void CarryOut(const DecisionRecord& decision);
-  // The task has a place, and a pod that waits. O(log pods).
+  // The task has a place, and a pod that waits: its pod is bound, or, in a gang
+  // with claims of volumes, when VolumeBinder has seen to these. O(log pods).
+  void Place(GangRecord* gang, TaskId task, TaskSlot* slot);
+  // Asks for the pod's binding. O(log pods).
   void Bind(TaskId task, TaskSlot* slot);
   // What became of a request.
   void Answer(const ApiAnswer& answer);

@@ -227,6 +227,36 @@ GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
   return sum;
 }
 
+uint32_t GangRecord::Needed(const Pods& pods) const {
+  uint32_t finished = 0, with_place = 0;
+  for (const RoleSlots& role : roles_) {
+    for (const TaskSlot& slot : role.slots) {
+      with_place += slot.placed() || slot.stage == TaskStage::kDone ? 1 : 0;
+    }
+  }
+  // Any of them may be one that its subgroup needs.
+  if (!spec->subgroups.empty()) return with_place;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end() || task || !Owns(it->second)) continue;
+    const PodRecord& pod = it->second;
+    // Another scheduler may have bound it.
+    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
+    if (counts) ++finished;
+  }
+  // Those that are through already are not needed again.
+  return spec->min_pods > finished ? spec->min_pods - finished : 1;
+}
+
+void GangRecord::Reassign(const std::string& uid) {
+  const std::optional<TaskId> task = TaskOf(uid);
+  if (!task) return;
+  Detach(uid);
+  // What nobody needs any more; those before it keep their numbers.
+  std::vector<TaskSlot>& slots = roles_[task->role].slots;
+  if (task->index + 1 == slots.size()) slots.pop_back();
+}
+
 Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   Gang gang;
   if (!spec || roles_.empty()) return gang;

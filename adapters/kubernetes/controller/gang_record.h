@@ -22,6 +22,7 @@ namespace muster::kubernetes {
 enum class TaskStage : uint8_t {
   kWaiting,   // It has no place.
   kAwaited,   // It has a place; a pod is awaited that is to be bound there.
+  kClaiming,  // It has a place; volumes are awaited before the pod is bound.
   kBinding,   // It has a place; the pod is being bound.
   kRunning,   // The scheduler knows that it runs.
   kStopping,  // The scheduler wants it stopped; the pod is still there.
@@ -31,10 +32,11 @@ enum class TaskStage : uint8_t {
 struct TaskSlot {
   std::string pod{};  // UID; empty: none.
   TaskStage stage = TaskStage::kWaiting;
-  uint32_t attempt = 0;    // Of the place it has: PlannedTask::attempt.
-  std::string node{};      // Where that is.
-  uint64_t decision = 0;   // That gave the place, or wants it stopped.
-  Time awaited_until = 0;  // Of kAwaited.
+  uint32_t attempt = 0;     // Of the place it has: PlannedTask::attempt.
+  std::string node{};       // Where that is.
+  uint64_t decision = 0;    // That gave the place, or wants it stopped.
+  Time awaited_until = 0;   // Of kAwaited and kClaiming.
+  bool bind_asked = false;  // For the place that it has.
 
   bool placed() const {
     return stage != TaskStage::kWaiting && stage != TaskStage::kDone;
@@ -61,6 +63,7 @@ class GangRecord {
   Duration arrival = 0;
   bool has_object = false;  // One that is there, and not only its pods.
   bool gone = false;        // It was there.
+  bool has_claims = false;  // One of its pods names claims of volumes.
   // While no pod of it could run: until when it is remembered.
   Time empty_until = kForever;
   // As the scheduler knows it; no key: it does not.
@@ -89,6 +92,13 @@ class GangRecord {
   // priority class is that of its least important pod, so that one pod raises
   // no other. Without a key: there is nothing to schedule. O(pods).
   Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
+
+  // So many of its tasks have to run, those aside that need not any more: pods
+  // that run or have succeeded without a task. O(pods).
+  uint32_t Needed(const Pods& pods) const;
+  // A pod that has a task without a place is to get another task, as it asks
+  // for something else. O(log pods).
+  void Reassign(const std::string& uid);
 
   // What is wrong with a pod that waits, or with the group; "": nothing.
   // O(pods).

@@ -50,6 +50,7 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
     return answer;
   }
   if (bound && (slot->stage == TaskStage::kBinding ||
+                slot->stage == TaskStage::kClaiming ||
                 slot->stage == TaskStage::kAwaited)) {
     answer.outcome = TaskOutcome::kStarted;
     if (pod->node != slot->node) answer.node = pod->node;
@@ -57,8 +58,14 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
     slot->node = pod->node;
     return answer;
   }
-  if (slot->stage == TaskStage::kAwaited && pod->waits())
-    executor_.Bind(task, slot);
+  if (!bound && slot->stage == TaskStage::kStopping && !slot->bind_asked) {
+    answer.outcome = TaskOutcome::kReleased;
+    slot->stage = TaskStage::kWaiting;
+    return answer;
+  }
+  if (slot->stage == TaskStage::kAwaited && pod->waits()) {
+    executor_.Place(gang, task, slot);
+  }
   return std::nullopt;
 }
 
@@ -98,7 +105,9 @@ void GangSync::TellEmpty(GangRecord* gang) {
 }
 
 void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
-  if (wanted.queue.empty()) wanted.queue = s_.options.default_queue;
+  if (wanted.queue.empty() || wanted.queue == s_.options.default_queue) {
+    wanted.queue = s_.queues.QueueFor(gang->ref.namespace_name);
+  }
   std::string why_not =
       s_.queues.WhyNot(wanted.queue, gang->ref.namespace_name);
   if (!why_not.empty()) {
@@ -117,6 +126,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
   } else {
     if (wanted.queue != gang->told.queue) {
       status = s_.link.Tell(GangMoved{wanted.key, wanted.queue});
+      s_.queues.Retry();  // The former one may be to go.
     }
     if (status.ok()) status = s_.link.Tell(GangChanged{wanted});
   }
@@ -138,6 +148,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
 }
 
 bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
+  volumes_.Resolve(gang);
   gang->MakeRoles(s_.gangs.pods(), bound_too);
   PriorityClass priority_class;
   Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
@@ -178,6 +189,8 @@ void GangSync::Sync(const GroupRef& ref) {
   if (gang->spec) TellGang(gang);
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(gang);
+  // Before the next decision the scheduler knows what was wrong with a place.
+  if (volumes_.Advance(gang) && gang->spec) TellGang(gang);
   TellCheckpoint(gang);
   if (s_.nominations.Has(gang->told.key)) s_.nominations.Doubt();
   UpdateUsage(*gang);

@@ -6,6 +6,7 @@
 #include "adapters/kubernetes/controller/executor.h"
 #include "adapters/kubernetes/controller/reporter.h"
 #include "adapters/kubernetes/controller/state.h"
+#include "adapters/kubernetes/controller/volume_binder.h"
 #include "muster/event.h"
 
 namespace muster::kubernetes {
@@ -14,8 +15,12 @@ namespace muster::kubernetes {
 class GangSync {
  public:
   // None is owned.
-  GangSync(ControllerState* state, Reporter* reporter, Executor* executor)
-      : s_(*state), reporter_(*reporter), executor_(*executor) {}
+  GangSync(ControllerState* state, Reporter* reporter, Executor* executor,
+           VolumeBinder* volumes)
+      : s_(*state),
+        reporter_(*reporter),
+        executor_(*executor),
+        volumes_(*volumes) {}
 
   // Tells what is new of the group, and forgets it if nothing of it is left.
   // O(pods of the group x their logarithm).
@@ -46,6 +51,7 @@ class GangSync {
   ControllerState& s_;
   Reporter& reporter_;
   Executor& executor_;
+  VolumeBinder& volumes_;
 };
 
 }  // namespace muster::kubernetes

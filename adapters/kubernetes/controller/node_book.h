@@ -49,6 +49,11 @@ class NodeBook {
   void TakeAll(Reconciled* whole);
 
   bool Has(const std::string& name) const { return nodes_.contains(name); }
+  // Null: there is none. O(log nodes).
+  const Node* Find(const std::string& name) const {
+    const auto it = nodes_.find(name);
+    return it == nodes_.end() ? nullptr : &it->second;
+  }
   size_t size() const { return nodes_.size(); }
 
  private:

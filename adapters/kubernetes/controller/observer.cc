@@ -7,6 +7,7 @@
 
 #include "adapters/kubernetes/controller/object_refs.h"
 #include "adapters/kubernetes/model/group_objects.h"
+#include "adapters/kubernetes/model/namespace_quota.h"
 #include "adapters/kubernetes/model/owner_kind.h"
 #include "adapters/kubernetes/model/plugin_group.h"
 #include "adapters/kubernetes/model/spot_taints.h"
@@ -14,6 +15,19 @@
 #include "adapters/kubernetes/model/unix_time.h"
 
 namespace muster::kubernetes {
+namespace {
+
+using End = PodRecord::End;
+
+VolumeUser UserOf(const api::Pod& pod) {
+  return {.uid = pod.meta.uid,
+          .namespace_name = pod.meta.namespace_name,
+          .name = pod.meta.name,
+          .claims = ClaimsOf(pod),
+          .created = ToTime(pod.meta.creation)};
+}
+
+}  // namespace
 
 bool Observer::Manages(const api::Pod& pod) const {
   return std::ranges::find(s_.options.scheduler_names, pod.scheduler_name) !=
@@ -45,6 +59,9 @@ void Observer::Observe(const api::Pod& pod) {
     const bool runs =
         !pod.node_name.empty() && EndOf(pod) == PodRecord::End::kNone;
     s_.nodes.SetUsage(pod.meta.uid, runs ? UsageOf(pod, s_.kinds) : PodUsage());
+    VolumeUser user = UserOf(pod);
+    user.runs = runs;
+    if (!user.claims.empty()) s_.volumes.SetUser(std::move(user));
     return;
   }
   const PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
@@ -77,6 +94,15 @@ void Observer::Observe(const api::Pod& pod) {
     }
     if (*known == record) return;
     if (known->group != record.group) Leave(record.ref.uid);
+  }
+  if (!record.claims.empty()) {
+    VolumeUser user = UserOf(pod);
+    user.group = record.group;
+    user.runs = record.runs();
+    user.waits = record.node.empty() && !record.gated && !record.deleting &&
+                 record.own_role != nullptr &&
+                 EndOf(pod) == PodRecord::End::kNone;
+    s_.volumes.SetUser(std::move(user));
   }
   GangRecord& gang = s_.gangs.SetPod(std::move(record));
   if (!gang.spec) gang.spec = SpecOf(gang.ref, pod);
@@ -167,6 +193,7 @@ void Observer::Leave(const std::string& uid) {
 
 void Observer::Erase(const std::string& uid) {
   s_.nodes.SetUsage(uid, {});
+  s_.volumes.RemoveUser(uid);
   const PodRecord* pod = s_.gangs.FindPod(uid);
   if (pod == nullptr) return;
   s_.nominations.PodGone(s_.gangs.GangOf(*pod).told.key, uid);
@@ -345,6 +372,48 @@ void Observer::NamespaceGone(const std::string& name) {
 
 void Observer::Observe(const api::PodDisruptionBudget& budget) {
   s_.budgets.Set(budget);
+}
+
+void Observer::SetQuota(const std::string& namespace_name,
+                        const std::string& name, api::ResourceList limits) {
+  if (!s_.options.quota_from_namespaces) return;
+  s_.kinds_changed |= s_.kinds.Learn(limits);
+  if (!s_.queues.SetQuota(namespace_name, name, std::move(limits))) return;
+  s_.gangs.TouchAllOf("", namespace_name);
+}
+
+void Observer::Observe(const api::ResourceQuota& quota) {
+  SetQuota(quota.meta.namespace_name, quota.meta.name, PodLimits(quota));
+}
+
+void Observer::QuotaGone(const std::string& namespace_name,
+                         const std::string& name) {
+  SetQuota(namespace_name, name, {});
+}
+
+void Observer::Observe(const api::PersistentVolumeClaim& claim) {
+  s_.volumes.Set(claim);
+}
+
+void Observer::Observe(const api::PersistentVolume& volume) {
+  s_.volumes.Set(volume);
+}
+
+void Observer::Observe(const api::StorageClass& storage_class) {
+  s_.volumes.Set(storage_class);
+}
+
+void Observer::ClaimGone(const std::string& namespace_name,
+                         const std::string& name) {
+  s_.volumes.RemoveClaim({namespace_name, name});
+}
+
+void Observer::VolumeGone(const std::string& name) {
+  s_.volumes.RemoveVolume(name);
+}
+
+void Observer::StorageClassGone(const std::string& name) {
+  s_.volumes.RemoveClass(name);
 }
 
 void Observer::BudgetGone(const std::string& namespace_name,

@@ -10,6 +10,7 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/controller/composite_book.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/controller/state.h"
@@ -42,6 +43,11 @@ class Observer {
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
+  // Passed over unless ControllerOptions::quota_from_namespaces.
+  void Observe(const api::ResourceQuota& quota);
+  void Observe(const api::PersistentVolumeClaim& claim);
+  void Observe(const api::PersistentVolume& volume);
+  void Observe(const api::StorageClass& storage_class);
 
   // Its JSON is no such object, and why; it is readable (again).
   void ObserveBad(const ObjectRef& object, const std::string& why);
@@ -57,6 +63,10 @@ class Observer {
   void QueueGone(const std::string& name);
   void NamespaceGone(const std::string& name);
   void BudgetGone(const std::string& namespace_name, const std::string& name);
+  void QuotaGone(const std::string& namespace_name, const std::string& name);
+  void ClaimGone(const std::string& namespace_name, const std::string& name);
+  void VolumeGone(const std::string& name);
+  void StorageClassGone(const std::string& name);
 
   size_t jobs() const { return jobs_.size(); }
   size_t roles() const { return roles_.size(); }
@@ -86,6 +96,8 @@ class Observer {
   // SpecFromPod, and since when a Job is there.
   std::optional<GroupSpec> SpecOf(const GroupRef& ref,
                                   const api::Pod& pod) const;
+  void SetQuota(const std::string& namespace_name, const std::string& name,
+                api::ResourceList limits);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
   bool LearnTopology(const std::string& key);
 

@@ -23,11 +23,17 @@ struct ControllerOptions {
   std::vector<Topology> topologies{};
   // The queue of pods that name none. It is there without an object.
   std::string default_queue = "default";
+  // Pods of a namespace with a ResourceQuota that name no queue, or the default
+  // one, have a queue of their own, with that limit.
+  bool quota_from_namespaces = false;
   // A gang that runs keeps the place of a pod that is gone for so long, until
   // its controller makes the pod again.
   Duration pod_timeout = 60 * kSecond;
   // A group of which no pod is there is remembered for so long.
   Duration group_timeout = 600 * kSecond;
+  // A place is kept for so long while claims of volumes are bound there; then
+  // another one is looked for.
+  Duration volume_timeout = 600 * kSecond;
   // At least so much time lies between two looks at why pods wait.
   Duration report_interval = kSecond;
   // SchedulerConfig::work_budget.

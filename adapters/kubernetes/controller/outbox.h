@@ -17,8 +17,9 @@ namespace muster::kubernetes {
 // A request whose answer says something to the scheduler.
 struct AwaitedRequest {
   RequestBody body{};
-  std::string pod{};     // UID.
-  uint64_t attempt = 0;  // Of a binding; of an eviction its decision.
+  std::string pod{};  // UID.
+  // Of a binding; of an eviction its decision; of a claim ClaimRequest::number.
+  uint64_t attempt = 0;
   // Of an eviction: it is for no other gang, and is asked for until it is done.
   bool must = false;
 };

@@ -83,7 +83,8 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
       record.spread = Shared(SpreadOf(pod)->value().selector,
                              known == nullptr ? nullptr : known->spread);
     }
-    record.role = roles->Share(*std::move(role));
+    record.own_role = roles->Share(*std::move(role));
+    record.role = record.own_role;
   } else {
     record.error = std::string(role.status().message());
     record.usage = UsageOf(pod, kinds);
@@ -100,6 +101,12 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   }
   for (const api::OwnerReference& owner : pod.meta.owners) {
     if (owner.controller && owner.kind == "Job") record.job = owner.uid;
+  }
+  record.claims = ClaimsOf(pod);
+  if (known != nullptr && known->own_role == record.own_role) {
+    record.role = known->role;
+    record.lacks = known->lacks;
+    record.lacks_told = known->lacks_told;
   }
   record.priority = pod.priority.value_or(0);
   record.priority_class = pod.priority_class_name;

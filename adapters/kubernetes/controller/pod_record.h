@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "adapters/kubernetes/controller/node_book.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/model/group.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
+#include "adapters/kubernetes/model/volumes.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 
@@ -24,10 +26,16 @@ struct PodRecord {
   std::optional<uint32_t> min_pods{};  // MinPodsOf.
   // What it asks for; shared by like pods. Null if it is not to be scheduled:
   // `error` says why.
-  std::shared_ptr<const Role> role{};
+  std::shared_ptr<const Role> own_role{};
   std::string error{};
-  PodUsage usage{};     // Of one without a role.
-  std::string queue{};  // As the pod says; empty: it does not.
+  // The same on the nodes that its volumes leave it.
+  std::shared_ptr<const Role> role{};
+  std::vector<PodClaim> claims{};
+  // What its volumes lack before it can have a place; empty: nothing.
+  std::string lacks{};
+  std::string lacks_told{};  // Of that, what the pod has been told.
+  PodUsage usage{};          // Of one without a role.
+  std::string queue{};       // As the pod says; empty: it does not.
   std::shared_ptr<const api::StringMap> labels{};  // Never null.
   // Which pods of its group spread as the role says; null: it says nothing.
   std::shared_ptr<const api::LabelSelector> spread{};
@@ -52,7 +60,7 @@ struct PodRecord {
   // It waits to be bound.
   bool waits() const {
     return node.empty() && !gated && !deleting && end == End::kNone &&
-           role != nullptr;
+           role != nullptr && lacks.empty();
   }
 
   // It has a node, and uses room there.
@@ -67,8 +75,8 @@ PodRecord::End EndOf(const api::Pod& pod);
 // What the pod uses of the node that it is bound to. O(resources).
 PodUsage UsageOf(const api::Pod& pod, const ResourceKinds& kinds);
 
-// Shares its role with like pods, and its labels and the like with what is
-// `known` of it; null: nothing is. O(size of the pod).
+// Shares its role with like pods, and its labels and what its volumes say with
+// what is `known` of it; null: nothing is. O(size of the pod).
 PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
                    const PodRecord* known, RolePool* roles);
 

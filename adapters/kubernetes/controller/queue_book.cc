@@ -50,7 +50,58 @@ bool QueueBook::Set(const api::Queue& queue) {
   going_.erase(name);
   changed_.insert(name);
   due_ = true;
+  Follow(name);
   return true;
+}
+
+void QueueBook::Follow(const std::string& name) {
+  if (name != default_queue_) return;
+  for (const auto& [ns, limits] : limits_) MakeOwn(ns);
+}
+
+bool QueueBook::MakeOwn(const std::string& namespace_name) {
+  const std::string name = OwnName(namespace_name);
+  const auto limits = limits_.find(namespace_name);
+  if (limits == limits_.end()) {
+    const bool was = queues_.contains(name);
+    Remove(name);
+    return was;
+  }
+  api::ResourceList least;
+  for (const auto& [object, amounts] : limits->second) {
+    for (const auto& [resource, amount] : amounts) {
+      const auto [it, is_new] = least.try_emplace(resource, amount);
+      if (!is_new) it->second = std::min(it->second, amount);
+    }
+  }
+  api::Queue own = queues_.at(default_queue_);
+  own.meta = {.name = name};
+  own.has_namespaces = true;
+  own.namespace_names = {namespace_name};
+  own.namespace_selector.reset();
+  own.quotas.clear();
+  for (const auto& [resource, amount] : least) {
+    own.quotas.push_back({.resource = resource, .limit = amount});
+  }
+  return Set(own);
+}
+
+bool QueueBook::SetQuota(const std::string& namespace_name,
+                         const std::string& object, api::ResourceList limits) {
+  if (!limits.empty()) {
+    limits_[namespace_name][object] = std::move(limits);
+  } else {
+    const auto it = limits_.find(namespace_name);
+    if (it == limits_.end()) return false;
+    it->second.erase(object);
+    if (it->second.empty()) limits_.erase(it);
+  }
+  return MakeOwn(namespace_name);
+}
+
+std::string QueueBook::QueueFor(const std::string& namespace_name) const {
+  return limits_.contains(namespace_name) ? OwnName(namespace_name)
+                                          : default_queue_;
 }
 
 void QueueBook::Remove(const std::string& name) {
@@ -61,6 +112,7 @@ void QueueBook::Remove(const std::string& name) {
   if (name == default_queue_) {
     queues_[name].meta.name = name;
     changed_.insert(name);
+    Follow(name);
   } else {
     going_.insert(name);
   }

@@ -32,6 +32,16 @@ class QueueBook {
   bool SetNamespace(const std::string& name, api::StringMap labels);
   void RemoveNamespace(const std::string& name) { namespaces_.erase(name); }
 
+  // The most that pods of the namespace may ask for together, as this object of
+  // it says; nothing: it says nothing, or is gone. True: what QueueFor says may
+  // be another queue, or one with other limits. O(quotas of the namespace).
+  bool SetQuota(const std::string& namespace_name, const std::string& object,
+                api::ResourceList limits);
+  // The queue of pods of the namespace that name none: its own where it has
+  // quotas, beside the default queue (with its parent and settings), whose name
+  // no pod can say, else the default one. O(log queues).
+  std::string QueueFor(const std::string& namespace_name) const;
+
   // What is wrong with a pod of this namespace in this queue; "": nothing.
   // O(names and requirements of the queue).
   std::string WhyNot(const std::string& queue,
@@ -60,12 +70,21 @@ class QueueBook {
     std::optional<Time> due{};  // When it is to be told.
     bool told = false;
   };
+  using Limits = std::map<std::string, api::ResourceList>;  // By object.
 
   static Queue ToQueue(const api::Queue& queue, const ResourceKinds& kinds);
+  std::string OwnName(const std::string& namespace_name) const {
+    return default_queue_ + "/" + namespace_name;
+  }
+  // Makes the namespace's own queue what its quotas and the default queue say.
+  bool MakeOwn(const std::string& namespace_name);
+  // It is the default queue: the namespaces' own follow it.
+  void Follow(const std::string& name);
 
   const std::string default_queue_;
   std::map<std::string, api::Queue> queues_;
   std::map<std::string, api::StringMap> namespaces_;
+  std::map<std::string, Limits> limits_;  // By namespace.
   std::set<std::string> changed_;
   std::set<std::string> going_;
   std::map<std::string, Refusal> refused_;

@@ -53,6 +53,7 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
   for (const auto& [uid, task] : gang->members()) {
     const PodRecord* pod = s_.gangs.FindPod(uid);
     if (pod == nullptr || !pod->node.empty() || pod->deleting) continue;
+    if (!pod->lacks.empty()) continue;  // ReportLacks tells.
     if (!gang->reported_to.insert(uid).second) continue;
     s_.outbox.Ask(UnscheduledRequest{pod->ref, reason, message});
     // One event tells of the whole gang.
@@ -79,7 +80,23 @@ void Reporter::Step() {
   }
 }
 
+void Reporter::ReportLacks(const GangRecord& gang) {
+  for (const auto& [uid, task] : gang.members()) {
+    PodRecord* pod = s_.gangs.FindPod(uid);
+    if (pod == nullptr || pod->lacks == pod->lacks_told) continue;
+    pod->lacks_told = pod->lacks;
+    if (pod->lacks.empty() || !pod->node.empty() || pod->deleting) continue;
+    s_.outbox.Ask(UnscheduledRequest{pod->ref, "Pending", pod->lacks});
+    s_.outbox.Ask(EventRequest{.pod = pod->ref,
+                               .warning = true,
+                               .reason = "FailedScheduling",
+                               .action = "Scheduling",
+                               .note = pod->lacks});
+  }
+}
+
 void Reporter::ReportWaiting(GangRecord* gang) {
+  if (gang->has_claims) ReportLacks(*gang);
   if (!gang->spec) {
     Report(gang, "Pending", absl::StrCat(Describe(gang->ref), " is not there"));
     return;

@@ -33,6 +33,8 @@ class Reporter {
  private:
   bool due() const { return all_ || !some_.empty(); }
   void ReportWaiting(GangRecord* gang);
+  // Tells pods that lack volumes what it is.
+  void ReportLacks(const GangRecord& gang);
   std::string ToMessage(NamedReason reason) const;
 
   ControllerState& s_;

@@ -78,6 +78,35 @@ struct ReadRequest {
   friend bool operator==(const ReadRequest&, const ReadRequest&) = default;
 };
 
+// An object in the version that a request is about; others are left alone.
+struct ObjectVersion {
+  std::string namespace_name{};
+  std::string name{};
+  std::string uid{};
+  std::string resource_version{};
+
+  friend bool operator==(const ObjectVersion&, const ObjectVersion&) = default;
+};
+
+// PATCH persistentvolumeclaims/NAME: its volume is to be made for this node;
+// empty: for none any more.
+struct SelectNodeRequest {
+  ObjectVersion claim{};
+  std::string node{};
+
+  friend bool operator==(const SelectNodeRequest&,
+                         const SelectNodeRequest&) = default;
+};
+
+// PATCH persistentvolumes/NAME: it is the claim's.
+struct GiveVolumeRequest {
+  ObjectVersion volume{};
+  ObjectVersion claim{};
+
+  friend bool operator==(const GiveVolumeRequest&,
+                         const GiveVolumeRequest&) = default;
+};
+
 // An Event about a pod.
 struct EventRequest {
   PodRef pod{};
@@ -103,7 +132,8 @@ struct ObjectEventRequest {
 
 using RequestBody =
     std::variant<BindRequest, EvictRequest, UnscheduledRequest, NominateRequest,
-                 ReadRequest, EventRequest, ObjectEventRequest>;
+                 ReadRequest, EventRequest, ObjectEventRequest,
+                 SelectNodeRequest, GiveVolumeRequest>;
 
 struct ApiRequest {
   uint64_t id = 0;  // Rises.

@@ -13,6 +13,7 @@
 #include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
 #include "adapters/kubernetes/controller/topology_book.h"
+#include "adapters/kubernetes/controller/volume_book.h"
 #include "adapters/kubernetes/controller/warning_book.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
 
@@ -34,6 +35,7 @@ struct ControllerState {
   NodeBook nodes;
   QueueBook queues;
   BudgetBook budgets;
+  VolumeBook volumes;
   GangBook gangs;
   Outbox outbox;
   JobBook jobs;

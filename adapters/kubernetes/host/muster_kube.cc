@@ -156,6 +156,11 @@ int Main(int argc, char** argv) {
   app.add_option("--spot-taint", arguments.host.controller.spot_taints,
                  "Key of a taint by which a node is known to go away, beside "
                  "those of clouds and autoscalers; may be repeated");
+  app.add_flag(
+      "--quota-from-namespaces",
+      arguments.host.controller.quota_from_namespaces,
+      "A namespace's ResourceQuota is the limit of a queue of its own, "
+      "for pods that name no queue (default: off)");
   app.add_flag("--leader-elect,!--no-leader-elect", arguments.elect,
                "Of several replicas one decides (default: on)");
   app.add_option("--lease-namespace", arguments.election.namespace_name,

@@ -31,6 +31,21 @@ constexpr std::string_view kKind<api::Owner> = "Job";
 template <>
 constexpr std::string_view kKind<api::Namespace> = "Namespace";
 template <>
+constexpr std::string_view kKind<api::CompositePodGroup> = "CompositePodGroup";
+template <>
+constexpr std::string_view kKind<api::VolcanoPodGroup> = "PodGroup";
+template <>
+constexpr std::string_view kKind<api::CoschedulingPodGroup> = "PodGroup";
+template <>
+constexpr std::string_view kKind<api::ResourceQuota> = "ResourceQuota";
+template <>
+constexpr std::string_view kKind<api::PersistentVolumeClaim> =
+    "PersistentVolumeClaim";
+template <>
+constexpr std::string_view kKind<api::PersistentVolume> = "PersistentVolume";
+template <>
+constexpr std::string_view kKind<api::StorageClass> = "StorageClass";
+template <>
 constexpr std::string_view kKind<api::PodDisruptionBudget> =
     "PodDisruptionBudget";
 
@@ -55,11 +70,14 @@ absl::StatusOr<std::unique_ptr<Term>> Term::Create(client::Transport* transport,
                                                    WriterOptions writer,
                                                    Millis wall_offset,
                                                    Log log) {
+  const bool quotas = controller.quota_from_namespaces;
   auto created = Controller::Create(std::move(controller));
   if (!created.ok()) return created.status();
-  return std::unique_ptr<Term>(new Term(transport, queue, *std::move(created),
-                                        std::move(writer), wall_offset,
-                                        std::move(log)));
+  std::unique_ptr<Term> term(new Term(transport, queue, *std::move(created),
+                                      std::move(writer), wall_offset,
+                                      std::move(log)));
+  if (quotas) term->AddQuotas();
+  return term;
 }
 
 Term::Term(client::Transport* transport, client::RequestQueue* queue,
@@ -106,9 +124,33 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
       {api::kPodDisruptionBudgets}, false, [this](const ObjectName& name) {
         controller_->observer().BudgetGone(name.namespace_name, name.name);
       });
+  AddVolumes();
   Add<api::Pod>({api::kPods}, false, [this](const ObjectName& name) {
     controller_->observer().PodGone(name.uid);
   });
+}
+
+void Term::AddVolumes() {
+  Observer& observer = controller_->observer();
+  Add<api::PersistentVolume>(
+      {api::kPersistentVolumes}, false,
+      [&observer](const ObjectName& name) { observer.VolumeGone(name.name); });
+  Add<api::PersistentVolumeClaim>({api::kPersistentVolumeClaims}, false,
+                                  [&observer](const ObjectName& name) {
+                                    observer.ClaimGone(name.namespace_name,
+                                                       name.name);
+                                  });
+  Add<api::StorageClass>({api::kStorageClasses}, false,
+                         [&observer](const ObjectName& name) {
+                           observer.StorageClassGone(name.name);
+                         });
+}
+
+void Term::AddQuotas() {
+  Add<api::ResourceQuota>(
+      {api::kResourceQuotas}, false, [this](const ObjectName& name) {
+        controller_->observer().QuotaGone(name.namespace_name, name.name);
+      });
 }
 
 Term::~Term() { *self_ = nullptr; }

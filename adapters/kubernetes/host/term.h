@@ -70,6 +70,8 @@ class Term {
   void Add(const std::vector<api::ResourceType>& versions, bool optional,
            const std::function<void(const ObjectName&)>& gone);
   void AddOwners();
+  void AddVolumes();
+  void AddQuotas();
   void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
   void Say(std::string_view line) const;

@@ -1,15 +1,18 @@
 #include "adapters/kubernetes/host/writer.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/api/paths.h"
+#include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/api/writers.h"
 
 namespace muster::kubernetes {
 namespace {
 
 constexpr char kJson[] = "application/json";
+constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategicMerge[] = "application/strategic-merge-patch+json";
 constexpr char kController[] = "muster.dev/scheduler";
 
@@ -78,6 +81,34 @@ class Maker {
         read.pod, std::move(write));
   }
 
+  absl::StatusOr<client::Write> operator()(
+      const SelectNodeRequest& request) const {
+    const ObjectVersion& claim = request.claim;
+    std::optional<std::string> node;
+    if (!request.node.empty()) node = request.node;
+    return Patch(
+        api::ObjectPath(api::kPersistentVolumeClaims, claim.namespace_name,
+                        claim.name),
+        claim,
+        api::AnnotationsPatchBody(claim.uid, {{api::kSelectedNode, node}},
+                                  claim.resource_version));
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const GiveVolumeRequest& request) const {
+    const ObjectVersion& volume = request.volume;
+    const ObjectVersion& claim = request.claim;
+    return Patch(
+        api::ObjectPath(api::kPersistentVolumes, "", volume.name), volume,
+        api::VolumeClaimPatchBody(
+            {.uid = volume.uid, .resource_version = volume.resource_version},
+            {.api_version = "v1",
+             .kind = "PersistentVolumeClaim",
+             .namespace_name = claim.namespace_name,
+             .name = claim.name,
+             .uid = claim.uid}));
+  }
+
   absl::StatusOr<client::Write> operator()(const EventRequest& request) const {
     return PostEvent(ToReference(request.pod), request);
   }
@@ -130,6 +161,21 @@ class Maker {
     if (!path.ok()) return path.status();
     write.http.path = *std::move(path);
     write.key = pod.uid;
+    return write;
+  }
+
+  // The version that it has to be makes it idempotent: a second try is refused.
+  static absl::StatusOr<client::Write> Patch(absl::StatusOr<std::string> path,
+                                             const ObjectVersion& object,
+                                             std::string body) {
+    if (!path.ok()) return path.status();
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.path = *std::move(path);
+    write.http.content_type = kMerge;
+    write.http.body = std::move(body);
+    write.idempotent = true;
+    write.key = object.uid;
     return write;
   }
 

@@ -39,17 +39,13 @@ absl::StatusOr<SelectorTerm> ToTerm(const api::NodeSelectorTerm& term) {
 }
 
 absl::StatusOr<NodeSelector> ToSelector(const api::Pod& pod) {
-  std::vector<SelectorTerm> terms;
-  for (const api::NodeSelectorTerm& term : pod.required_node_affinity) {
-    auto translated = ToTerm(term);
-    if (!translated.ok()) return translated.status();
-    terms.push_back(*std::move(translated));
-  }
-  if (pod.has_required_node_affinity && terms.empty()) {
-    terms.push_back(NoNode());
+  auto terms = ToTerms(pod.required_node_affinity);
+  if (!terms.ok()) return terms.status();
+  if (pod.has_required_node_affinity && terms->empty()) {
+    terms->push_back(NoNode());
   }
   return translate::ToNodeSelector(translate::ToRequirements(pod.node_selector),
-                                   terms);
+                                   *terms);
 }
 
 absl::Status SetTolerations(const api::Pod& pod, Role* role) {
@@ -88,14 +84,6 @@ absl::Status CheckUnderstood(const api::Pod& pod, const ResourceKinds& kinds) {
     return absl::UnimplementedError(
         absl::StrCat(pod.not_understood[0], " is not supported"));
   }
-  for (const api::PodVolume& volume : pod.volumes) {
-    if (volume.type != "persistentVolumeClaim" && volume.type != "ephemeral") {
-      continue;
-    }
-    return absl::UnimplementedError(absl::StrCat("spec.volumes: ", volume.type,
-                                                 " of '", volume.name,
-                                                 "' is not supported"));
-  }
   if (!pod.host_ports.empty()) {
     return absl::UnimplementedError(
         "spec.containers.ports.hostPort is not supported");
@@ -114,6 +102,17 @@ absl::Status CheckUnderstood(const api::Pod& pod, const ResourceKinds& kinds) {
 
 SelectorTerm NoNode() {
   return {.all_of = {{.key = kNodeNameLabel, .op = SelectorOp::kDoesNotExist}}};
+}
+
+absl::StatusOr<std::vector<SelectorTerm>> ToTerms(
+    std::span<const api::NodeSelectorTerm> terms) {
+  std::vector<SelectorTerm> result;
+  for (const api::NodeSelectorTerm& term : terms) {
+    auto translated = ToTerm(term);
+    if (!translated.ok()) return translated.status();
+    result.push_back(*std::move(translated));
+  }
+  return result;
 }
 
 absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {

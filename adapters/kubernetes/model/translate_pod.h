@@ -2,6 +2,9 @@
 // thread.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
@@ -17,5 +20,11 @@ absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds);
 
 // A term that holds for no node.
 SelectorTerm NoNode();
+
+// Terms of a node selector of the API, of which one holds. One without
+// requirements holds for no node. UNIMPLEMENTED names a field of nodes that is
+// not known, INVALID_ARGUMENT an operator that is none. O(requirements).
+absl::StatusOr<std::vector<SelectorTerm>> ToTerms(
+    std::span<const api::NodeSelectorTerm> terms);
 
 }  // namespace muster::kubernetes

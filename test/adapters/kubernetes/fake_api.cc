@@ -17,7 +17,11 @@ bool Ended(const api::Pod& pod) {
 
 }  // namespace
 
-FakeApi::FakeApi(ControllerOptions options) : options_(std::move(options)) {
+FakeApi::FakeApi(ControllerOptions options)
+    : storage([this](std::string object, auto tell) {
+        Tell(std::move(object), std::move(tell));
+      }),
+      options_(std::move(options)) {
   Restart();
 }
 
@@ -40,6 +44,9 @@ void FakeApi::Restart() {
     controller_->observer().Observe(budget);
   for (const auto& [name, job] : jobs_) controller_->observer().Observe(job);
   for (const auto& [name, other] : others_) other.tell(*controller_);
+  for (const auto& [name, quota] : quotas_)
+    controller_->observer().Observe(quota);
+  storage.ObserveAll(controller_.get());
   for (const auto& [name, pod] : pods_) controller_->observer().Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
 }
@@ -82,6 +89,7 @@ void FakeApi::AddNode(const std::string& name, int64_t gpus,
   EditNode(name, [&](api::Node& node) {
     node.meta.name = name;
     node.meta.labels = std::move(labels);
+    node.meta.labels["kubernetes.io/hostname"] = name;
     node.allocatable = {{"cpu", 64'000},
                         {"memory", int64_t{1000} << 38},
                         {"pods", 110'000},
@@ -227,6 +235,19 @@ void FakeApi::Put(api::Owner job) {
        [job](Controller& c) { c.observer().Observe(job); });
 }
 
+void FakeApi::Put(api::ResourceQuota quota) {
+  quotas_[{quota.meta.namespace_name, quota.meta.name}] = quota;
+  Tell(absl::StrCat("quota/", quota.meta.namespace_name, "/", quota.meta.name),
+       [quota](Controller& c) { c.observer().Observe(quota); });
+}
+
+void FakeApi::RemoveQuota(const std::string& namespace_name,
+                          const std::string& name) {
+  quotas_.erase({namespace_name, name});
+  Tell(absl::StrCat("quota/", namespace_name, "/", name),
+       [=](Controller& c) { c.observer().QuotaGone(namespace_name, name); });
+}
+
 void FakeApi::AddPod(const PodSpec& spec) {
   api::Pod pod;
   pod.meta = {.name = spec.name,
@@ -250,6 +271,12 @@ void FakeApi::AddPod(const PodSpec& spec) {
   if (spec.gpus > 0) pod.requests[kGpu] = spec.gpus * 1000;
   pod.priority = spec.priority;
   pod.pod_group_name = spec.group;
+  for (const std::string& claim : spec.claims) {
+    pod.volumes.push_back({"v" + claim, "persistentVolumeClaim", claim});
+  }
+  for (const std::string& name : spec.ephemeral) {
+    pod.volumes.push_back({name, "ephemeral", ""});
+  }
   if (spec.gated) pod.scheduling_gates = {"example.com/gate"};
   pod.phase = "Pending";
   specs_[spec.name] = spec;
@@ -368,6 +395,8 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
       pod.meta.deletion) {
     return {id, ApiOutcome::kConflict, "already assigned, or being deleted"};
   }
+  const std::string why_not = storage.WhyNot(pod, bind.node);
+  if (!why_not.empty()) ADD_FAILURE() << bind.pod.name << ": " << why_not;
   pod.node_name = bind.node;
   pod.phase = "Running";
   pod.start_time = now_ / kMillisecond;
@@ -437,6 +466,12 @@ ApiAnswer FakeApi::Perform(const ApiRequest& request) {
   if (const auto* nominate = std::get_if<NominateRequest>(&request.body)) {
     return Perform(request.id, *nominate);
   }
+  if (const auto* select = std::get_if<SelectNodeRequest>(&request.body)) {
+    return storage.Perform(request.id, *select);
+  }
+  if (const auto* give = std::get_if<GiveVolumeRequest>(&request.body)) {
+    return storage.Perform(request.id, *give);
+  }
   return {request.id, ApiOutcome::kDone, ""};
 }
 
@@ -449,6 +484,7 @@ void FakeApi::Settle() {
       seen_.push_back(request);
       controller_->Answer(Perform(request));
     }
+    const bool works = storage.Work(pods_, nodes_);
     std::vector<std::string> going;
     for (const auto& [name, pod] : pods_) {
       const bool goes = pod.meta.deletion &&
@@ -456,7 +492,7 @@ void FakeApi::Settle() {
       if (goes) going.push_back(name);
     }
     for (const std::string& name : going) DeletePod(name);
-    if (requests.empty() && going.empty() && late_.empty() &&
+    if (requests.empty() && !works && going.empty() && late_.empty() &&
         controller_->next_step() > now_) {
       EXPECT_TRUE(controller_->defects().empty()) << controller_->defects()[0];
       return;

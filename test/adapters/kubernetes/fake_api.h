@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "adapters/kubernetes/controller/controller.h"
+#include "test/adapters/kubernetes/fake_storage.h"
 
 namespace muster::kubernetes {
 
@@ -34,6 +35,8 @@ struct PodSpec {
   api::StringMap labels{};
   api::StringMap annotations{};
   bool gated = false;
+  std::vector<std::string> claims{};
+  std::vector<std::string> ephemeral{};  // Names of volumes.
 };
 
 class FakeApi {
@@ -65,6 +68,8 @@ class FakeApi {
   void Put(api::CoschedulingPodGroup group);
   // One that Put has put, but for Queues, Namespaces, budgets and Jobs.
   void RemoveGroup(GroupKind kind, const std::string& name);
+  void Put(api::ResourceQuota quota);
+  void RemoveQuota(const std::string& namespace_name, const std::string& name);
   void RemoveQueue(const std::string& name);
   void EditPod(const std::string& name,
                absl::FunctionRef<void(api::Pod&)> edit);
@@ -114,6 +119,7 @@ class FakeApi {
   size_t read_faults = 0;                  // So many reads have no answer.
   std::set<std::string> protected_pods{};  // From eviction, by a budget.
   Duration grace = 0;  // From a pod's deletionTimestamp to its end.
+  FakeStorage storage;
 
  private:
   struct Observation {
@@ -160,6 +166,8 @@ class FakeApi {
     std::string parent{};
   };
   std::map<std::string, Other> others_;
+  // By namespace and name.
+  std::map<std::pair<std::string, std::string>, api::ResourceQuota> quotas_;
   std::map<std::string, api::Pod> pods_;  // By name.
   std::map<std::string, PodSpec> specs_;
   // Groups of which a pod was deleted, failed or could not be bound: they may

@@ -23,13 +23,21 @@ constexpr char kNodes[] = "/api/v1/nodes";
 constexpr char kMusterGroups[] = "/apis/muster.dev/v1alpha1/podgroups";
 constexpr Millis kWall = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
 
+// The resources that are always there, without objects.
+void ServeNothing(KubeServer* server) {
+  for (const char* path :
+       {kPods, "/apis/batch/v1/jobs", "/api/v1/namespaces",
+        "/apis/policy/v1/poddisruptionbudgets", "/api/v1/persistentvolumes",
+        "/api/v1/persistentvolumeclaims",
+        "/apis/storage.k8s.io/v1/storageclasses"}) {
+    server->Serve(path);
+  }
+}
+
 class HostTest : public testing::Test {
  protected:
   HostTest() {
-    for (const char* path : {kPods, "/apis/batch/v1/jobs", "/api/v1/namespaces",
-                             "/apis/policy/v1/poddisruptionbudgets"}) {
-      server_.Serve(path);
-    }
+    ServeNothing(&server_);
     server_.Serve(kNodes, {NodeJson("n")});
   }
 
@@ -360,6 +368,23 @@ TEST_F(HostTest, AHostThatEndsLeavesNothingOpen) {
   EXPECT_EQ(server_.open(), 0u);
 }
 
+TEST_F(HostTest, QuotasOfNamespacesAreReadIfThatIsAsked) {
+  constexpr char kQuotas[] = "/api/v1/resourcequotas";
+  server_.Serve(kQuotas);
+  Begin();
+  Run();
+  EXPECT_TRUE(host_->decides());
+  EXPECT_EQ(server_.ListsOf(kQuotas), 0);
+  HostOptions options;
+  options.clock = [this] { return now_; };
+  options.controller.quota_from_namespaces = true;
+  host_ =
+      *Host::Create(&server_, options, now_, kWall, [](std::string_view) {});
+  Run();
+  EXPECT_TRUE(host_->decides());
+  EXPECT_EQ(server_.ListsOf(kQuotas), 1);
+}
+
 TEST_F(HostTest, EqualHistoriesMakeEqualWrites) {
   std::vector<std::string> first;
   for (int run = 0; run < 2; ++run) {
@@ -368,10 +393,7 @@ TEST_F(HostTest, EqualHistoriesMakeEqualWrites) {
     for (int i = 0; i < 20; ++i) {
       pods.push_back(PodJson("p" + std::to_string(i), "u" + std::to_string(i)));
     }
-    for (const char* path : {"/apis/batch/v1/jobs", "/api/v1/namespaces",
-                             "/apis/policy/v1/poddisruptionbudgets"}) {
-      server.Serve(path);
-    }
+    ServeNothing(&server);
     server.Serve(kNodes, {NodeJson("a"), NodeJson("b")});
     server.Serve(kPods, pods);
     auto host = *Host::Create(&server, {}, 0, kWall, [](std::string_view) {});

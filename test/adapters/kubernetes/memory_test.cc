@@ -37,6 +37,9 @@ void AddSome(int i, FakeApi* api) {
   api->AddPod({.name = "orphan" + n, .group = "none" + n});
   api->AddPod({.name = "other" + n, .scheduler = "other"});
   api->BindBehind("other" + n, "n");
+  api->storage.AddClaim("c" + n, "made");
+  api->AddPod({.name = "claims" + n, .claims = {"c" + n}});
+  api->AddPod({.name = "scratch" + n, .ephemeral = {"v"}});
   api->AddGroup("g" + n, 1);
   api->AddPod({.name = "member" + n, .group = "g" + n});
   AddRarities(n, api);
@@ -48,13 +51,16 @@ void AddSome(int i, FakeApi* api) {
 
 void RemoveSome(int i, FakeApi* api) {
   const std::string n = absl::StrCat(i);
-  for (const char* name :
-       {"plain", "lost", "orphan", "other", "member", "part", "odd"}) {
+  for (const char* name : {"plain", "lost", "orphan", "other", "member",
+                           "claims", "scratch", "part", "odd"}) {
     api->DeletePod(name + n);
   }
   api->RemoveGroup(GroupKind::kPodGroup, "p" + n);
   api->RemoveGroup(GroupKind::kCompositeGroup, "c" + n);
   api->RemoveGroup(GroupKind::kOwner, "TFJob/o" + n);
+  const std::string volume = api->storage.VolumeOf("c" + n);
+  if (!volume.empty()) api->storage.RemoveVolume(volume);
+  api->storage.RemoveClaim("c" + n);
   api->RemoveGroup("g" + n);
   api->controller().observer().JobGone("default", "job-j" + n);
 }
@@ -62,6 +68,11 @@ void RemoveSome(int i, FakeApi* api) {
 TEST(MemoryTest, PodsGroupsAndJobsThatAreGoneAreForgotten) {
   FakeApi api;
   api.AddNode("n", 4);
+  api.storage.PutClass("made", true);
+  // So that there are nodes that were tried in vain.
+  api.storage.provisioning = [](const std::string&) {
+    return FakeStorage::Provisioning::kFails;
+  };
   for (int i = 1; i <= 2'000; ++i) {
     AddSome(i, &api);
     api.Pass(kSecond);

@@ -1,4 +1,5 @@
 // Nodes that clouds and autoscalers take away.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,82 +51,82 @@ class SpotStories : public testing::Test {
     return {.spot_taints = {"example.com/goes"}};
   }
   void Taint(const std::string& node, const std::string& key) {
-    api_.EditNode(node, [&](api::Node& n) {
+    api_->EditNode(node, [&](api::Node& n) {
       n.taints = {{.key = key, .effect = "NoSchedule"}};
     });
   }
   void Untaint(const std::string& node) {
-    api_.EditNode(node, [](api::Node& n) { n.taints.clear(); });
+    api_->EditNode(node, [](api::Node& n) { n.taints.clear(); });
   }
 
-  FakeApi api_{Options()};
+  std::optional<FakeApi> api_{std::in_place, Options()};
 };
 
 TEST_F(SpotStories, AGangMovesBeforeItsNodeIsGone) {
   for (const char* key : {"ToBeDeletedByClusterAutoscaler",
                           "karpenter.sh/disrupted", "example.com/goes"}) {
-    api_ = FakeApi(Options());
-    api_.AddNode("a", 2);
-    api_.AddPod({.name = "w0", .gpus = 1, .job = "j"});
-    api_.AddPod({.name = "w1", .gpus = 1, .job = "j"});
-    api_.Settle();
-    ASSERT_EQ(api_.On("a"), "w0 w1");
-    api_.AddNode("b", 2);
+    api_.emplace(Options());
+    api_->AddNode("a", 2);
+    api_->AddPod({.name = "w0", .gpus = 1, .job = "j"});
+    api_->AddPod({.name = "w1", .gpus = 1, .job = "j"});
+    api_->Settle();
+    ASSERT_EQ(api_->On("a"), "w0 w1");
+    api_->AddNode("b", 2);
     Taint("a", key);
-    api_.Pass(kSecond);
-    EXPECT_EQ(api_.On("b"), "w0 w1") << key;
-    EXPECT_EQ(api_.On("a"), "") << key;
-    EXPECT_TRUE(api_.Check().ok()) << api_.Check();
+    api_->Pass(kSecond);
+    EXPECT_EQ(api_->On("b"), "w0 w1") << key;
+    EXPECT_EQ(api_->On("a"), "") << key;
+    EXPECT_TRUE(api_->Check().ok()) << api_->Check();
   }
 }
 
 TEST_F(SpotStories, AnotherTaintMovesNobody) {
-  api_.AddNode("a", 1);
-  api_.AddPod({.name = "w", .gpus = 1, .job = "j"});
-  api_.Settle();
-  api_.AddNode("b", 1);
+  api_->AddNode("a", 1);
+  api_->AddPod({.name = "w", .gpus = 1, .job = "j"});
+  api_->Settle();
+  api_->AddNode("b", 1);
   Taint("a", "example.com/dedicated");
-  api_.Pass(kSecond);
-  EXPECT_EQ(api_.On("a"), "w");
+  api_->Pass(kSecond);
+  EXPECT_EQ(api_->On("a"), "w");
 }
 
 TEST_F(SpotStories, ANodeThatIsKeptAfterAllTakesPodsAgain) {
-  api_.AddNode("a", 1);
+  api_->AddNode("a", 1);
   Taint("a", "ToBeDeletedByClusterAutoscaler");
-  api_.AddPod({.name = "w", .gpus = 1});
+  api_->AddPod({.name = "w", .gpus = 1});
   // A toleration does not make the node stay.
-  api_.EditPod("w",
-               [](api::Pod& pod) { pod.tolerations = {{.op = "Exists"}}; });
-  api_.Pass(10 * kSecond);
-  EXPECT_EQ(api_.NodeOf("w"), "");
+  api_->EditPod("w",
+                [](api::Pod& pod) { pod.tolerations = {{.op = "Exists"}}; });
+  api_->Pass(10 * kSecond);
+  EXPECT_EQ(api_->NodeOf("w"), "");
   Untaint("a");
-  api_.Pass(10 * kSecond);
-  EXPECT_EQ(api_.NodeOf("w"), "a");
+  api_->Pass(10 * kSecond);
+  EXPECT_EQ(api_->NodeOf("w"), "a");
 }
 
 TEST_F(SpotStories, ANewLeaderSeesTheNotice) {
-  api_.AddNode("a", 1);
-  api_.AddPod({.name = "w", .gpus = 1, .job = "j"});
-  api_.Settle();
-  ASSERT_EQ(api_.On("a"), "w");
-  api_.AddNode("b", 1);
+  api_->AddNode("a", 1);
+  api_->AddPod({.name = "w", .gpus = 1, .job = "j"});
+  api_->Settle();
+  ASSERT_EQ(api_->On("a"), "w");
+  api_->AddNode("b", 1);
   // Told to nobody but the next one.
-  api_.Delay(1);
+  api_->Delay(1);
   Taint("a", "cloud.google.com/impending-node-termination");
-  api_.Restart();
-  api_.Pass(kSecond);
-  EXPECT_EQ(api_.On("b"), "w");
+  api_->Restart();
+  api_->Pass(kSecond);
+  EXPECT_EQ(api_->On("b"), "w");
 }
 
 TEST_F(SpotStories, ANodeOfThatNameThatComesAnewIsNotGoing) {
-  api_.AddNode("a", 1);
+  api_->AddNode("a", 1);
   Taint("a", "karpenter.sh/disrupted");
-  api_.Settle();
-  api_.RemoveNode("a");
-  api_.AddNode("a", 1);
-  api_.AddPod({.name = "w", .gpus = 1});
-  api_.Pass(kSecond);
-  EXPECT_EQ(api_.NodeOf("w"), "a");
+  api_->Settle();
+  api_->RemoveNode("a");
+  api_->AddNode("a", 1);
+  api_->AddPod({.name = "w", .gpus = 1});
+  api_->Pass(kSecond);
+  EXPECT_EQ(api_->NodeOf("w"), "a");
 }
 
 }  // namespace

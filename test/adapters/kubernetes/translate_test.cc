@@ -355,10 +355,6 @@ TEST_F(TranslateTest, WhatIsNotUnderstoodIsRefusedByName) {
   };
   refused([](auto* p) { p->not_understood = {"spec.resourceClaims"}; },
           "spec.resourceClaims is not supported");
-  refused([](auto* p) { p->volumes = {{"v", "persistentVolumeClaim", "c"}}; },
-          "persistentVolumeClaim of 'v'");
-  refused([](auto* p) { p->volumes = {{"v", "ephemeral", ""}}; },
-          "ephemeral of 'v'");
   refused([](auto* p) { p->host_ports = {"TCP/0.0.0.0/80"}; }, "hostPort");
   refused(
       [](auto* p) {

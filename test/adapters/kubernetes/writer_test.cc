@@ -58,6 +58,41 @@ TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
   EXPECT_EQ(body["deleteOptions"]["preconditions"]["uid"], "u1");
 }
 
+TEST(WriterTest, ANodeIsSelectedForAClaimInTheVersionThatWasSeen) {
+  const ObjectVersion claim{"ns", "c", "cu", "17"};
+  const client::Write write = WriteOf(SelectNodeRequest{claim, "n1"});
+  EXPECT_EQ(write.http.method, "PATCH");
+  EXPECT_EQ(write.http.path, "/api/v1/namespaces/ns/persistentvolumeclaims/c");
+  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  EXPECT_EQ(write.urgency, Urgency::kDecision);
+  EXPECT_EQ(write.key, "cu");
+  EXPECT_TRUE(write.idempotent);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "cu");
+  EXPECT_EQ(body["metadata"]["resourceVersion"], "17");
+  const auto node = [](const client::Write& w) {
+    return Json::parse(w.http.body)["metadata"]["annotations"]
+                                   ["volume.kubernetes.io/selected-node"];
+  };
+  EXPECT_EQ(node(write), "n1");
+  EXPECT_TRUE(node(WriteOf(SelectNodeRequest{claim, ""})).is_null());
+}
+
+TEST(WriterTest, AVolumeIsGivenToAClaim) {
+  const client::Write write =
+      WriteOf(GiveVolumeRequest{{"", "v", "vu", "3"}, {"ns", "c", "cu", "17"}});
+  EXPECT_EQ(write.http.method, "PATCH");
+  EXPECT_EQ(write.http.path, "/api/v1/persistentvolumes/v");
+  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  EXPECT_EQ(write.key, "vu");
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "vu");
+  EXPECT_EQ(body["metadata"]["resourceVersion"], "3");
+  EXPECT_EQ(body["spec"]["claimRef"]["namespace"], "ns");
+  EXPECT_EQ(body["spec"]["claimRef"]["name"], "c");
+  EXPECT_EQ(body["spec"]["claimRef"]["uid"], "cu");
+}
+
 TEST(WriterTest, AConditionOfAPodThatWaits) {
   const client::Write write =
       WriteOf(UnscheduledRequest{kPod, "Unschedulable", "no room"});

@@ -61,6 +61,7 @@ TEST(TenantsTest, NamespacesAreRead) {
 TEST(VolumesTest, AVolumeTellsItsNodesAndItsClaim) {
   const auto volume = Must<PersistentVolume>(R"({"metadata": {"name": "v"},
     "spec": {"capacity": {"storage": "1Ti"}, "storageClassName": "local",
+      "accessModes": ["ReadWriteOnce"], "volumeMode": "Block",
       "claimRef": {"namespace": "ns", "name": "c", "uid": "u"},
       "nodeAffinity": {"required": {"nodeSelectorTerms": [
         {"matchExpressions": [{"key": "kubernetes.io/hostname",
@@ -73,6 +74,9 @@ TEST(VolumesTest, AVolumeTellsItsNodesAndItsClaim) {
   EXPECT_EQ(volume.claim_name, "c");
   EXPECT_EQ(volume.claim_uid, "u");
   EXPECT_EQ(volume.storage_class_name, "local");
+  EXPECT_EQ(volume.capacity, (int64_t{1} << 40) * 1000);
+  EXPECT_THAT(volume.access_modes, ElementsAre("ReadWriteOnce"));
+  EXPECT_EQ(volume.volume_mode, "Block");
   EXPECT_EQ(volume.phase, "Bound");
   EXPECT_FALSE(Must<PersistentVolume>(R"({"metadata": {"name": "v"}, "spec": {
       "nodeAffinity": {}}})")
@@ -82,20 +86,35 @@ TEST(VolumesTest, AVolumeTellsItsNodesAndItsClaim) {
 TEST(VolumesTest, AClaimTellsItsVolumeAndTheNodeItWaitsFor) {
   const auto claim = Must<PersistentVolumeClaim>(R"({"metadata": {"name": "c",
       "annotations": {"volume.kubernetes.io/selected-node": "n1"}},
-      "spec": {"volumeName": "v", "storageClassName": ""},
-      "status": {"phase": "Pending"}})");
+      "spec": {"volumeName": "v", "storageClassName": "",
+        "accessModes": ["ReadWriteOncePod"], "volumeMode": "Filesystem",
+        "resources": {"requests": {"storage": "2Gi"}},
+        "selector": {"matchLabels": {"disk": "ssd"}}},
+      "status": {"phase": "Pending", "capacity": {"storage": "9Gi"}}})");
   EXPECT_EQ(claim.volume_name, "v");
   EXPECT_EQ(claim.storage_class_name, "");
   EXPECT_EQ(claim.phase, "Pending");
   EXPECT_EQ(claim.selected_node, "n1");
+  EXPECT_EQ(claim.request, (int64_t{2} << 30) * 1000);
+  EXPECT_THAT(claim.access_modes, ElementsAre("ReadWriteOncePod"));
+  EXPECT_EQ(claim.volume_mode, "Filesystem");
+  ASSERT_TRUE(claim.selector.has_value());
+  EXPECT_EQ(claim.selector->match_labels, (StringMap{{"disk", "ssd"}}));
   EXPECT_EQ(Must<PersistentVolumeClaim>(R"({"metadata": {"name": "c"}})")
                 .storage_class_name,
             std::nullopt);
 }
 
-TEST(VolumesTest, AStorageClassTellsWhenItBinds) {
+TEST(VolumesTest, AStorageClassTellsWhenItBindsAndWhere) {
   const auto storage = Must<StorageClass>(R"({"metadata": {"name": "s"},
-      "provisioner": "p", "volumeBindingMode": "WaitForFirstConsumer"})");
+      "provisioner": "p", "volumeBindingMode": "WaitForFirstConsumer",
+      "allowedTopologies": [{"matchLabelExpressions": [
+        {"key": "zone", "values": ["a", "b"]},
+        {"key": "disk", "values": ["ssd"]}]}]})");
+  const SelectorRequirement zone{"zone", "In", {"a", "b"}};
+  const SelectorRequirement disk{"disk", "In", {"ssd"}};
+  EXPECT_THAT(storage.allowed_topologies,
+              ElementsAre(NodeSelectorTerm{{zone, disk}, {}}));
   EXPECT_EQ(storage.provisioner, "p");
   EXPECT_EQ(storage.volume_binding_mode, "WaitForFirstConsumer");
 }

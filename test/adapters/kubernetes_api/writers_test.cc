@@ -81,6 +81,23 @@ TEST(WritersTest, AnnotationsAreSetAndRemoved) {
       Json::parse(AnnotationsPatchBody("u", {{"a", "1"}, {"b", std::nullopt}})),
       Json::parse(R"({"metadata": {"uid": "u",
               "annotations": {"a": "1", "b": null}}})"));
+  EXPECT_EQ(Json::parse(AnnotationsPatchBody("u", {{"a", "1"}}, "17")),
+            Json::parse(R"({"metadata": {"uid": "u", "resourceVersion": "17",
+              "annotations": {"a": "1"}}})"));
+}
+
+TEST(WritersTest, AVolumeIsGivenToAClaimInTheVersionThatWasSeen) {
+  EXPECT_EQ(
+      Json::parse(VolumeClaimPatchBody({.uid = "u", .resource_version = "17"},
+                                       {.api_version = "v1",
+                                        .kind = "PersistentVolumeClaim",
+                                        .namespace_name = "ns",
+                                        .name = "c",
+                                        .uid = "cu"})),
+      Json::parse(R"({"metadata": {"uid": "u", "resourceVersion": "17",
+          "annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}},
+        "spec": {"claimRef": {"apiVersion": "v1", "namespace": "ns",
+          "kind": "PersistentVolumeClaim", "name": "c", "uid": "cu"}}})"));
 }
 
 TEST(WritersTest, AnEventIsCompleteAndStandsInItsObjectsNamespace) {
