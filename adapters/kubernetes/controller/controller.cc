@@ -34,6 +34,7 @@ Controller::Controller(ControllerOptions options, Scheduler scheduler)
     : state_(std::move(options), std::move(scheduler)),
       observer_(&state_),
       reporter_(&state_),
+      queue_reporter_(&state_),
       executor_(&state_, &reporter_),
       sync_(&state_, &reporter_, &executor_) {}
 
@@ -115,10 +116,12 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     const Plan& plan = state_.link.plan();
     if (!plan.waiting.empty()) reporter_.NoteAll();
     for (const DecisionRecord& decision : scheduler().DecisionsOf(plan)) {
+      ++decisions_[static_cast<size_t>(decision.kind)];
       executor_.CarryOut(decision);
     }
   }
   reporter_.Step();
+  queue_reporter_.Step();
   state_.outbox.MoveTo(requests);
 }
 
@@ -126,7 +129,8 @@ Time Controller::next_step() const {
   if (!synced_) return kForever;
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
-                   reporter_.next_step(), state_.outbox.next_due()});
+                   reporter_.next_step(), queue_reporter_.next_step(),
+                   state_.outbox.next_due()});
 }
 
 ControllerCounts Controller::counts() const {
@@ -135,7 +139,8 @@ ControllerCounts Controller::counts() const {
           .jobs = observer_.jobs(),
           .roles = observer_.roles(),
           .in_flight = state_.outbox.awaited(),
-          .refused = state_.gangs.outside()};
+          .refused = state_.gangs.outside(),
+          .counted = state_.tally.groups()};
 }
 
 }  // namespace muster::kubernetes

@@ -230,6 +230,9 @@ void Executor::Answer(const ApiAnswer& answer) {
     EvictAnswered(answer, *request);
   } else if (std::holds_alternative<ReadRequest>(request->body)) {
     ReadAnswered(answer, *request);
+  } else if (const auto* status =
+                 std::get_if<QueueStatusRequest>(&request->body)) {
+    if (answer.outcome != ApiOutcome::kDone) s_.tally.SetUnsent(status->name);
   }
 }
 

@@ -32,6 +32,11 @@ PodRecord* GangBook::FindPod(const std::string& uid) {
   return it == pods_.end() ? nullptr : &it->second;
 }
 
+const PodRecord* GangBook::FindPod(const std::string& uid) const {
+  const auto it = pods_.find(uid);
+  return it == pods_.end() ? nullptr : &it->second;
+}
+
 void GangBook::SetPod(PodRecord pod) {
   Of(pod.group).Add(pod.ref.uid);
   Touch(pod.group);

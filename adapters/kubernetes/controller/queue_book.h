@@ -30,6 +30,12 @@ class QueueBook {
   bool SetNamespace(const std::string& name, api::StringMap labels);
   void RemoveNamespace(const std::string& name) { namespaces_.erase(name); }
 
+  // Null: it is not there. O(log queues).
+  const api::Queue* Find(const std::string& name) const;
+  const std::map<std::string, api::Queue>& all() const { return queues_; }
+  // Why the scheduler does not take it; "": it does. O(log queues).
+  std::string Refusal(const std::string& name) const;
+
   // What is wrong with a pod of this namespace in this queue; "": nothing.
   // O(names and requirements of the queue).
   std::string WhyNot(const std::string& queue,

@@ -33,7 +33,6 @@ class Reporter {
  private:
   bool due() const { return all_ || !some_.empty(); }
   void ReportWaiting(GangRecord* gang);
-  std::string ToMessage(NamedReason reason) const;
 
   ControllerState& s_;
   std::set<GroupRef> some_;

@@ -9,6 +9,7 @@
 #include "adapters/kubernetes/controller/options.h"
 #include "adapters/kubernetes/controller/outbox.h"
 #include "adapters/kubernetes/controller/queue_book.h"
+#include "adapters/kubernetes/controller/queue_tally.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
 #include "adapters/kubernetes/controller/topology_book.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
@@ -32,6 +33,7 @@ struct ControllerState {
   QueueBook queues;
   BudgetBook budgets;
   GangBook gangs;
+  QueueTally tally;
   Outbox outbox;
 
   // The scheduler does not know the gang any more. O(tasks).

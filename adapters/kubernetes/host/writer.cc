@@ -10,6 +10,7 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr char kJson[] = "application/json";
+constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategicMerge[] = "application/strategic-merge-patch+json";
 constexpr char kController[] = "muster.dev/scheduler";
 
@@ -93,6 +94,25 @@ class Maker {
     client::Write write = Post(api::EventBody(event));
     write.urgency = client::Urgency::kEvent;
     return At(api::CollectionPath(api::kEvents, api::NamespaceOf(event)), {},
+              std::move(write));
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const QueueStatusRequest& request) const {
+    const QueueCounts& counts = request.counts;
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.content_type = kMerge;
+    write.http.body = api::QueueStatusPatchBody(
+        request.uid, {.observed_generation = request.generation,
+                      .pending_groups = counts.pending_groups,
+                      .running_groups = counts.running_groups,
+                      .pending_pods = counts.pending_pods,
+                      .running_pods = counts.running_pods,
+                      .used = request.used});
+    write.urgency = client::Urgency::kEvent;
+    write.idempotent = true;
+    return At(api::ObjectPath(api::kQueues, "", request.name, "status"), {},
               std::move(write));
   }
 
