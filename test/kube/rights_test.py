@@ -122,6 +122,13 @@ class RightsTest(muster.StoryTest):
         self.pod_runs("low")
         self.plane.create(f"{DEFAULT}/pods", pod(2, name="high", priority="high"))
 
+    def make_queue(self):
+        self.plane.create(muster.QUEUES, {"apiVersion": "muster.dev/v1alpha1", "kind": "Queue",
+                                          "metadata": {"name": "q"}, "spec": {}})
+
+    def has_status(self):
+        return "status" in self.plane.get(f"{muster.QUEUES}/q")
+
     def wait_for_room(self):
         self.plane.create(f"{DEFAULT}/pods", pod(3, name="large"))
 
@@ -165,6 +172,8 @@ class RightsTest(muster.StoryTest):
         self.pod_runs("lost")
         self.preempt()
         self.pod_runs("high")
+        self.make_queue()
+        testbed.wait("the queue's status is written", self.has_status)
         self.wait_for_room()
         testbed.wait("it is told why it waits", self.is_told)
         self.claim(PROVISIONER)
@@ -248,6 +257,7 @@ class RightsTest(muster.StoryTest):
                 "persistentvolumes": (lambda: self.claim("kubernetes.io/no-provisioner"), self.is_given),
                 "pods/eviction": (self.preempt, lambda: "high" in self.running()),
                 "pods/status": (self.wait_for_room, self.is_told),
+                "queues/status": (self.make_queue, self.has_status),
                 "events": (self.bind, lambda: any(
                     one["regarding"]["uid"] in self.checker.pods for one in self.events())),
             }[resource]

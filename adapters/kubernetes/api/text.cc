@@ -1,5 +1,7 @@
 #include "adapters/kubernetes/api/text.h"
 
+#include <nlohmann/json.hpp>
+
 namespace muster::kubernetes::api {
 
 std::string_view Truncated(std::string_view text, size_t most) {
@@ -12,6 +14,15 @@ std::string_view Truncated(std::string_view text, size_t most) {
   }
   if ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) end = most;
   return text.substr(0, end);
+}
+
+std::string BoundedUtf8(std::string_view text, size_t most) {
+  using Json = nlohmann::json;  // Which replaces what is no UTF-8.
+  const std::string json = Json(std::string(Truncated(text, most)))
+                               .dump(-1, ' ', /*ensure_ascii=*/false,
+                                     Json::error_handler_t::replace);
+  const std::string valid = Json::parse(json).get<std::string>();
+  return std::string(Truncated(valid, most));
 }
 
 }  // namespace muster::kubernetes::api

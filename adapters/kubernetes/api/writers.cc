@@ -32,14 +32,6 @@ void AppendText(std::string_view text, std::string* out) {
   *out += '"';
 }
 
-// Bounded as it will be sent: bytes that are no UTF-8 grow when they are
-// replaced.
-std::string Bounded(std::string_view text, size_t most) {
-  const std::string json = ToText(Json(std::string(Truncated(text, most))));
-  const std::string valid = Json::parse(json).get<std::string>();
-  return std::string(Truncated(valid, most));
-}
-
 void SetIf(std::string_view text, const char* key, Json* out) {
   if (!text.empty()) (*out)[key] = std::string(text);
 }
@@ -66,8 +58,8 @@ Json ToJson(const ObjectReference& ref) {
 Json ToJson(const Condition& condition) {
   Json json = {{"type", condition.type},
                {"status", condition.status},
-               {"reason", Bounded(condition.reason, kMaxReason)},
-               {"message", Bounded(condition.message, kMaxMessage)},
+               {"reason", BoundedUtf8(condition.reason, kMaxReason)},
+               {"message", BoundedUtf8(condition.message, kMaxMessage)},
                {"lastTransitionTime", FormatTime(condition.last_transition)}};
   if (condition.observed_generation.has_value()) {
     json["observedGeneration"] = *condition.observed_generation;
@@ -194,12 +186,12 @@ std::string EventBody(const Event& event) {
        {{"name", event.name}, {"namespace", std::string(NamespaceOf(event))}}},
       {"eventTime", FormatMicroTime(event.time)},
       {"type", event.warning ? "Warning" : "Normal"},
-      {"reason", Bounded(event.reason, kMaxReason)},
-      {"action", Bounded(event.action, kMaxReason)},
-      {"note", Bounded(event.note, kMaxMessage)},
+      {"reason", BoundedUtf8(event.reason, kMaxReason)},
+      {"action", BoundedUtf8(event.action, kMaxReason)},
+      {"note", BoundedUtf8(event.note, kMaxMessage)},
       {"regarding", ToJson(event.regarding)},
       {"reportingController", event.controller},
-      {"reportingInstance", Bounded(event.instance, kMaxReason)}};
+      {"reportingInstance", BoundedUtf8(event.instance, kMaxReason)}};
   if (event.related.has_value()) json["related"] = ToJson(*event.related);
   if (event.count > 1) json["series"] = SeriesOf(event.count, event.last_time);
   return ToText(json);

@@ -43,6 +43,7 @@ Controller::Controller(ControllerOptions options, Scheduler scheduler)
     : state_(std::move(options), std::move(scheduler)),
       observer_(&state_),
       reporter_(&state_),
+      queue_reporter_(&state_),
       executor_(&state_, &reporter_),
       volumes_(&state_, &executor_),
       sync_(&state_, &reporter_, &executor_, &volumes_) {}
@@ -133,6 +134,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     const Plan& plan = state_.link.plan();
     if (!plan.waiting.empty()) reporter_.NoteAll();
     for (const DecisionRecord& decision : scheduler().DecisionsOf(plan)) {
+      ++decisions_[static_cast<size_t>(decision.kind)];
       executor_.CarryOut(decision);
     }
   }
@@ -146,6 +148,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     state_.warnings.Warn(QueueRef(queue), kRefused, why);
   }
   reporter_.Step();
+  queue_reporter_.Step();
   state_.outbox.MoveTo(requests);
 }
 
@@ -154,8 +157,8 @@ Time Controller::next_step() const {
   if (state_.volumes.has_touched()) return state_.link.now();
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
-                   reporter_.next_step(), state_.outbox.next_due(),
-                   state_.queues.next_refused()});
+                   reporter_.next_step(), queue_reporter_.next_step(),
+                   state_.outbox.next_due(), state_.queues.next_refused()});
 }
 
 ControllerCounts Controller::counts() const {
@@ -167,7 +170,8 @@ ControllerCounts Controller::counts() const {
           .in_flight = state_.outbox.awaited(),
           .refused = state_.gangs.outside(),
           .volume_users = state_.volumes.users(),
-          .claims = state_.volumes.requests().size()};
+          .claims = state_.volumes.requests().size(),
+          .counted = state_.tally.groups()};
 }
 
 }  // namespace muster::kubernetes

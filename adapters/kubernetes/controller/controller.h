@@ -2,7 +2,9 @@
 // observations and answers in, requests out.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,10 +15,14 @@
 #include "adapters/kubernetes/controller/gang_sync.h"
 #include "adapters/kubernetes/controller/observer.h"
 #include "adapters/kubernetes/controller/options.h"
+#include "adapters/kubernetes/controller/overview.h"
+#include "adapters/kubernetes/controller/queue_reporter.h"
 #include "adapters/kubernetes/controller/reporter.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/controller/state.h"
 #include "adapters/kubernetes/controller/volume_binder.h"
+#include "adapters/kubernetes/controller/what_if.h"
+#include "muster/decision.h"
 #include "muster/scheduler.h"
 
 namespace muster::kubernetes {
@@ -34,10 +40,15 @@ struct ControllerCounts {
   size_t refused = 0;       // Groups that their queues do not take.
   size_t volume_users = 0;  // Pods with claims, whoever schedules them.
   size_t claims = 0;        // ClaimRequests::size().
+  size_t counted = 0;       // Groups that their queues count.
 
   friend bool operator==(const ControllerCounts&,
                          const ControllerCounts&) = default;
 };
+
+inline constexpr size_t kDecisionKinds =
+    static_cast<size_t>(DecisionKind::kReserve) + 1;
+using DecisionCounts = std::array<uint64_t, kDecisionKinds>;
 
 // Equal calls give equal requests. Not synchronised. Nothing is decided before
 // Synced().
@@ -67,8 +78,16 @@ class Controller {
 
   // For questions; valid as long as this object.
   const Scheduler& scheduler() const { return state_.link.scheduler(); }
+  Overview overview() const { return Overview(&state_); }
+  const QueueTally& tally() const { return state_.tally; }
+  absl::StatusOr<WhatIfAnswer> WhatIf(const WhatIfQuestion& question) {
+    return kubernetes::WhatIf(question, &state_);
+  }
   // O(1).
   ControllerCounts counts() const;
+  // Since the beginning: decisions by DecisionKind, and passes that made them.
+  const DecisionCounts& decisions() const { return decisions_; }
+  uint64_t passes() const { return state_.link.passes(); }
   // Errors of the scheduler that are none of a pod's: each is a defect of this
   // library. The first hundred. For logs and tests.
   const std::vector<std::string>& defects() const {
@@ -86,10 +105,12 @@ class Controller {
   ControllerState state_;
   Observer observer_;
   Reporter reporter_;
+  QueueReporter queue_reporter_;
   Executor executor_;
   VolumeBinder volumes_;
   GangSync sync_;
   bool synced_ = false;
+  DecisionCounts decisions_{};
 };
 
 }  // namespace muster::kubernetes

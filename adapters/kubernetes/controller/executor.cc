@@ -290,6 +290,9 @@ void Executor::Answer(const ApiAnswer& answer) {
                  std::get_if<GiveVolumeRequest>(&request->body)) {
     s_.volumes.Answer({given->claim.namespace_name, given->claim.name},
                       request->attempt, answer);
+  } else if (const auto* status =
+                 std::get_if<QueueStatusRequest>(&request->body)) {
+    if (answer.outcome != ApiOutcome::kDone) s_.tally.SetUnsent(status->name);
   }
 }
 

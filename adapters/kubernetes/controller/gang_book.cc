@@ -32,6 +32,11 @@ PodRecord* GangBook::FindPod(const std::string& uid) {
   return it == pods_.end() ? nullptr : &it->second;
 }
 
+const PodRecord* GangBook::FindPod(const std::string& uid) const {
+  const auto it = pods_.find(uid);
+  return it == pods_.end() ? nullptr : &it->second;
+}
+
 GangRecord& GangBook::SetPod(PodRecord pod) {
   GangRecord& gang = Of(pod.group);
   gang.Add(pod.ref.uid);

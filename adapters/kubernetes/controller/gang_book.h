@@ -30,12 +30,14 @@ class GangBook {
   void EraseTold(const std::string& key) { told_.erase(key); }
   void Erase(const GroupRef& ref);
   std::map<GroupRef, GangRecord>& all() { return gangs_; }
+  const std::map<GroupRef, GangRecord>& all() const { return gangs_; }
   size_t size() const { return gangs_.size(); }
   // Gangs that come from now on come after those that are there.
   void CountArrivals() { counts_arrivals_ = true; }
 
   // Null: it is not known. O(1).
   PodRecord* FindPod(const std::string& uid);
+  const PodRecord* FindPod(const std::string& uid) const;
   // The gang of a pod that is known.
   GangRecord& GangOf(const PodRecord& pod) { return gangs_.at(pod.group); }
   // The pod is new, or is another one than before: its gang, if it has a spec,

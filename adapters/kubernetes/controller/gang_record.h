@@ -71,6 +71,7 @@ class GangRecord {
   Time checkpoint_told = 0;
   std::string reported{};               // Why it waits, as pods are told.
   std::set<std::string> reported_to{};  // Which of them have been told.
+  std::string why{};                    // The same with its numbers.
 
   // A pod of the group came, or is another one than before. It gets a task when
   // the roles are made: see MakeRoles. O(log pods).

@@ -195,6 +195,7 @@ void GangSync::Sync(const GroupRef& ref) {
   if (s_.nominations.Has(gang->told.key)) s_.nominations.Doubt();
   UpdateUsage(*gang);
   UpdateBudgets(*gang);
+  UpdateTally(*gang);
   if (gang->empty() && gang->told.key.empty() && !gang->has_object) {
     s_.gangs.Erase(ref);
   }
@@ -224,6 +225,19 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
     }
     s_.nodes.SetUsage(uid, std::move(usage));
   }
+}
+
+void GangSync::UpdateTally(const GangRecord& gang) {
+  GangCounts counts{.queue = gang.told.queue};
+  for (const auto& [uid, task] : gang.members()) {
+    const PodRecord* pod = s_.gangs.FindPod(uid);
+    if (pod == nullptr) continue;
+    const bool pending = pod->node.empty() && !pod->gated && !pod->deleting &&
+                         pod->end == PodRecord::End::kNone;
+    counts.pending_pods += pending ? 1 : 0;
+    counts.running_pods += pod->runs() ? 1 : 0;
+  }
+  s_.tally.Set(gang.ref, std::move(counts));
 }
 
 void GangSync::UpdateBudgets(const GangRecord& gang) {
@@ -269,6 +283,7 @@ void GangSync::TakeOver(Reconciled* whole) {
     }
     UpdateUsage(gang);
     UpdateBudgets(gang);
+    UpdateTally(gang);
   }
 }
 

@@ -45,6 +45,8 @@ class GangSync {
   void TellCheckpoint(GangRecord* gang);
   // Its pods that run where the scheduler has no task of them.
   void UpdateUsage(const GangRecord& gang);
+  // Its pods as its queue counts them.
+  void UpdateTally(const GangRecord& gang);
   // Its pods that run, for disruption budgets.
   void UpdateBudgets(const GangRecord& gang);
 

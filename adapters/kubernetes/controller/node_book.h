@@ -48,12 +48,12 @@ class NodeBook {
   // All of it, for Reconciled. What TakeChanges would give is forgotten.
   void TakeAll(Reconciled* whole);
 
-  bool Has(const std::string& name) const { return nodes_.contains(name); }
-  // Null: there is none. O(log nodes).
+  // Null: it is not there. O(log nodes).
   const Node* Find(const std::string& name) const {
     const auto it = nodes_.find(name);
     return it == nodes_.end() ? nullptr : &it->second;
   }
+  bool Has(const std::string& name) const { return nodes_.contains(name); }
   size_t size() const { return nodes_.size(); }
 
  private:

@@ -352,11 +352,14 @@ void Observer::Observe(const api::Queue& queue) {
     resources[quota.resource] = 0;
   }
   if (s_.kinds.Learn(resources)) LearnedKinds();
-  if (s_.queues.Set(queue)) s_.gangs.TouchAllOf(queue.meta.name, "");
+  if (!s_.queues.Set(queue)) return;
+  s_.gangs.TouchAllOf(queue.meta.name, "");
+  s_.tally.Touch(queue.meta.name);
 }
 
 void Observer::QueueGone(const std::string& name) {
   s_.queues.Remove(name);
+  s_.tally.Touch(name);
   s_.gangs.TouchAllOf(name, "");
 }
 

@@ -125,6 +125,16 @@ bool QueueBook::SetNamespace(const std::string& name, api::StringMap labels) {
   return changed;
 }
 
+const api::Queue* QueueBook::Find(const std::string& name) const {
+  const auto it = queues_.find(name);
+  return it == queues_.end() ? nullptr : &it->second;
+}
+
+std::string QueueBook::WhyRefused(const std::string& name) const {
+  const auto it = refused_.find(name);
+  return it == refused_.end() ? "" : it->second.why;
+}
+
 std::string QueueBook::WhyNot(const std::string& queue,
                               const std::string& namespace_name) const {
   const auto it = queues_.find(queue);

@@ -41,6 +41,11 @@ class QueueBook {
   // quotas, beside the default queue (with its parent and settings), whose name
   // no pod can say, else the default one. O(log queues).
   std::string QueueFor(const std::string& namespace_name) const;
+  // Null: it is not there. O(log queues).
+  const api::Queue* Find(const std::string& name) const;
+  const std::map<std::string, api::Queue>& all() const { return queues_; }
+  // Why the scheduler does not take it; "": it does. O(log queues).
+  std::string WhyRefused(const std::string& name) const;
 
   // What is wrong with a pod of this namespace in this queue; "": nothing.
   // O(names and requirements of the queue).

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/api/writers.h"
+#include "adapters/kubernetes/controller/reason_message.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -27,24 +27,10 @@ bool LacksRoom(ReasonCode code) {
 
 }  // namespace
 
-std::string Reporter::ToMessage(NamedReason reason) const {
-  if (reason.object_kind == ReasonObject::kRole) {
-    reason.object_kind = ReasonObject::kNone;  // Its pods are told, no others.
-    reason.object.clear();
-  }
-  if (reason.resource.empty()) return ToText(reason);
-  const int64_t unit = s_.kinds.InThousandths(reason.resource) ? 1 : 1000;
-  const std::string where =
-      reason.object.empty() ? "" : absl::StrCat(" (", reason.object, ")");
-  return absl::StrCat(std::string(Name(reason.code)), where, ": ",
-                      api::FormatQuantity(reason.needed * unit), " ",
-                      reason.resource, " needed, ",
-                      api::FormatQuantity(reason.available * unit), " there");
-}
-
 void Reporter::Report(GangRecord* gang, const std::string& reason,
                       const std::string& message, std::string essence) {
   if (essence.empty()) essence = message;
+  gang->why = message;
   if (gang->reported != essence) {
     gang->reported = std::move(essence);
     gang->reported_to.clear();
@@ -120,7 +106,7 @@ void Reporter::ReportWaiting(GangRecord* gang) {
   essence.available = 0;
   if (essence.code == ReasonCode::kBackoff) essence.needed = 0;
   Report(gang, LacksRoom(why->reason.code) ? "Unschedulable" : "Pending",
-         ToMessage(why->reason), ToText(essence));
+         ToMessage(why->reason, s_.kinds), ToText(essence));
 }
 
 }  // namespace muster::kubernetes

@@ -35,7 +35,6 @@ class Reporter {
   void ReportWaiting(GangRecord* gang);
   // Tells pods that lack volumes what it is.
   void ReportLacks(const GangRecord& gang);
-  std::string ToMessage(NamedReason reason) const;
 
   ControllerState& s_;
   std::set<GroupRef> some_;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/controller/queue_tally.h"
 
 namespace muster::kubernetes {
 
@@ -130,10 +131,22 @@ struct ObjectEventRequest {
                          const ObjectEventRequest&) = default;
 };
 
+// PATCH queues/NAME/status, of the queue with this UID. Nothing waits for it.
+struct QueueStatusRequest {
+  std::string name{};
+  std::string uid{};
+  int64_t generation = 0;  // Of the object that was looked at.
+  QueueCounts counts{};
+  api::ResourceList used{};  // Thousandths; with the queues below.
+
+  friend bool operator==(const QueueStatusRequest&,
+                         const QueueStatusRequest&) = default;
+};
+
 using RequestBody =
     std::variant<BindRequest, EvictRequest, UnscheduledRequest, NominateRequest,
                  ReadRequest, EventRequest, ObjectEventRequest,
-                 SelectNodeRequest, GiveVolumeRequest>;
+                 SelectNodeRequest, GiveVolumeRequest, QueueStatusRequest>;
 
 struct ApiRequest {
   uint64_t id = 0;  // Rises.

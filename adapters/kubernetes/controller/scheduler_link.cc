@@ -27,6 +27,7 @@ void SchedulerLink::TellClass(const PriorityClass& priority_class) {
 bool SchedulerLink::Decide() {
   if (!told_ && now_ < plan_.next_wakeup) return false;
   told_ = false;
+  ++passes_;
   scheduler_.Schedule(now_, &plan_);
   return true;
 }

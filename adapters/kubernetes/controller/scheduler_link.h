@@ -1,7 +1,9 @@
 // The scheduler, and what it has been told since it last decided.
 #pragma once
 
+#include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +41,13 @@ class SchedulerLink {
   // When Decide is to be called though nothing is told; kForever: not.
   Time next_pass() const { return told_ ? now_ : plan_.next_wakeup; }
 
+  // Scheduler::WhatIf, now.
+  absl::Status WhatIf(std::span<const Event> events, Plan* plan) {
+    return scheduler_.WhatIf(now_, events, plan);
+  }
+  // Passes that decided.
+  uint64_t passes() const { return passes_; }
+
   const Scheduler& scheduler() const { return scheduler_; }
 
   // What cannot be, unless this library has a defect. The first hundred.
@@ -52,6 +61,7 @@ class SchedulerLink {
   std::vector<std::string> defects_;
   Time now_ = 0;
   bool told_ = false;  // Something, since the last pass.
+  uint64_t passes_ = 0;
 };
 
 }  // namespace muster::kubernetes

@@ -11,6 +11,7 @@
 #include "adapters/kubernetes/controller/options.h"
 #include "adapters/kubernetes/controller/outbox.h"
 #include "adapters/kubernetes/controller/queue_book.h"
+#include "adapters/kubernetes/controller/queue_tally.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
 #include "adapters/kubernetes/controller/topology_book.h"
 #include "adapters/kubernetes/controller/volume_book.h"
@@ -37,6 +38,7 @@ struct ControllerState {
   BudgetBook budgets;
   VolumeBook volumes;
   GangBook gangs;
+  QueueTally tally;
   Outbox outbox;
   JobBook jobs;
   NominationBook nominations{&outbox};

@@ -36,7 +36,7 @@ Host::~Host() {
 absl::Status Host::Begin() {
   log_("leads");
   auto term = Term::Create(transport_, &queue_, options_.controller,
-                           options_.writer, wall_offset_, log_);
+                           options_.writer, wall_offset_, log_, &metrics_);
   if (!term.ok()) return term.status();
   term_ = *std::move(term);
   return absl::OkStatus();
@@ -99,6 +99,17 @@ void Host::Resign(Millis now) {
   resigning_ = true;
   End();
   if (election_) election_->Resign(now);
+}
+
+bool Host::ready() const {
+  if (resigning_) return false;
+  if (term_ != nullptr) return term_->synced();
+  return election_ && election_->last_error().ok() &&
+         !election_->holder().empty();
+}
+
+std::string Host::leader() const {
+  return election_ ? election_->holder() : "";
 }
 
 bool Host::resigned() const {

@@ -51,6 +51,14 @@ class Host final : private client::Receiver {
   bool decides() const { return term_ != nullptr && term_->synced(); }
   // Null while it does not lead.
   const Term* term() const { return term_.get(); }
+  Term* term() { return term_.get(); }
+  // It decides, or it does not lead and knows who does: another one may be
+  // ended.
+  bool ready() const;
+  // Who leads, as far as it knows; "": unknown, or nobody.
+  std::string leader() const;
+  const client::RequestQueue& queue() const { return queue_; }
+  const HostMetrics& metrics() const { return metrics_; }
 
  private:
   Host(client::Transport* transport, HostOptions options, client::Millis offset,
@@ -75,6 +83,7 @@ class Host final : private client::Receiver {
   int status_ = 0;
   std::string body_;
   std::string told_;  // The last error of the election that was logged.
+  HostMetrics metrics_;
   client::RequestQueue queue_;
   std::unique_ptr<Term> term_;
   bool resigning_ = false;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "adapters/kubernetes/client/curl_transport.h"
 #include "adapters/kubernetes/client/kubeconfig.h"
+#include "adapters/kubernetes/host/endpoint.h"
 #include "adapters/kubernetes/host/host.h"
 #include "muster/version.h"
 
@@ -33,6 +35,7 @@ struct Arguments {
   client::ElectionOptions election{.namespace_name = "muster-system",
                                    .name = "muster-kube"};
   int requests = 32;
+  std::vector<std::string> listen{};
   bool http2 = false;  // docs/performance.md tells why.
 };
 
@@ -96,6 +99,27 @@ void Print(std::string_view line) {
             << " " << line << std::endl;
 }
 
+// Null: nobody listens.
+absl::StatusOr<std::unique_ptr<Endpoint>> Listen(
+    const std::vector<std::string>& addresses, client::Transport* transport,
+    Host* host) {
+  if (addresses.empty()) return nullptr;
+  EndpointOptions options{
+      .start = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch())};
+  for (const std::string& text : addresses) {
+    auto address = serve::ParseAddress(text);
+    if (!address.ok()) return address.status();
+    options.addresses.push_back(*std::move(address));
+  }
+  auto endpoint = Endpoint::Start(options, transport, host);
+  if (!endpoint.ok()) return endpoint.status();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    Print(absl::StrCat("listens on ", addresses[i], ", port ",
+                       (*endpoint)->ports()[i]));
+  }
+  return endpoint;
+}
+
 absl::Status Run(Arguments arguments) {
   for (const std::string& text : arguments.topologies) {
     auto topology = ToTopology(text);
@@ -118,11 +142,16 @@ absl::Status Run(Arguments arguments) {
       Host::Create(transport->get(), std::move(arguments.host),
                    client::SteadyNow(), absl::ToUnixMillis(absl::Now()), Print);
   if (!host.ok()) return host.status();
+  const auto endpoint = Listen(arguments.listen, transport->get(), host->get());
+  if (!endpoint.ok()) return endpoint.status();
   constexpr client::Millis kLongestPoll = 1'000;  // Signals are looked at.
   while (!(*host)->resigned()) {
     const client::Millis now = client::SteadyNow();
     if (stop.exchange(false)) (*host)->Resign(now);
-    const client::Millis next = (*host)->Advance(now);
+    client::Millis next = (*host)->Advance(now);
+    if (*endpoint != nullptr) {
+      next = std::min(next, (*endpoint)->Advance(now));
+    }
     (*transport)->Poll(std::clamp<client::Millis>(next - now, 0, kLongestPoll));
   }
   return absl::OkStatus();
@@ -173,6 +202,10 @@ int Main(int argc, char** argv) {
                  "Events are at most half")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
+  app.add_option("--listen", arguments.listen,
+                 "ADDRESS:PORT for /healthz, /readyz and /metrics, and, over "
+                 "loopback, for kubectl-muster (default: none); may be "
+                 "repeated");
   app.add_flag("--http2", arguments.http2,
                "One connection for all requests, where the server speaks it "
                "(default: off; some versions of libcurl leave a long response "

@@ -68,27 +68,28 @@ absl::StatusOr<std::unique_ptr<Term>> Term::Create(client::Transport* transport,
                                                    client::RequestQueue* queue,
                                                    ControllerOptions controller,
                                                    WriterOptions writer,
-                                                   Millis wall_offset,
-                                                   Log log) {
+                                                   Millis wall_offset, Log log,
+                                                   HostMetrics* metrics) {
   const bool quotas = controller.quota_from_namespaces;
   auto created = Controller::Create(std::move(controller));
   if (!created.ok()) return created.status();
   std::unique_ptr<Term> term(new Term(transport, queue, *std::move(created),
                                       std::move(writer), wall_offset,
-                                      std::move(log)));
+                                      std::move(log), metrics));
   if (quotas) term->AddQuotas();
   return term;
 }
 
 Term::Term(client::Transport* transport, client::RequestQueue* queue,
            std::unique_ptr<Controller> controller, WriterOptions writer,
-           Millis wall_offset, Log log)
+           Millis wall_offset, Log log, HostMetrics* metrics)
     : transport_(transport),
       queue_(queue),
       controller_(std::move(controller)),
       writer_(std::move(writer)),
       wall_offset_(wall_offset),
       log_(std::move(log)),
+      metrics_(metrics),
       self_(std::make_shared<Term*>(this)) {
   const auto group_gone = [this](GroupKind kind) {
     return [this, kind](const ObjectName& name) {
@@ -179,13 +180,18 @@ void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
   watch.sink = std::make_unique<ObjectSink<T>>(typename ObjectSink<T>::Handlers{
       .is =
           [this, type = versions[0]](const T& object) {
+            Heard();
             Observer& observer = controller_->observer();
             if (observer.has_warnings()) {
               observer.Readable(RefOf<T>(type, object.meta));
             }
             observer.Observe(object);
           },
-      .gone = gone,
+      .gone =
+          [this, gone](const ObjectName& name) {
+            Heard();
+            gone(name);
+          },
       .bad =
           [this, type = versions[0],
            path = watch.paths[0]](const api::BadObject& bad) {
@@ -245,6 +251,46 @@ Time Term::ToTime(Millis now) const {
   return (now + wall_offset_) * kMillisecond;
 }
 
+std::vector<WatchState> Term::watches() const {
+  std::vector<WatchState> states;
+  for (const Watch& watch : watches_) {
+    if (watch.absent) continue;
+    states.push_back({.resource = ResourceOf(watch.paths.back()),
+                      .counts = watch.reflector->counts(),
+                      .open = watch.reflector->watching()});
+  }
+  return states;
+}
+
+void Term::Heard() {
+  if (!heard_) heard_ = Clock::now();
+}
+
+void Term::Step(Millis now) {
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const Clock::time_point start = Clock::now();
+  const uint64_t passes = controller_->passes();
+  controller_->Step(ToTime(now), &requests_);
+  if (metrics_ != nullptr && controller_->passes() != passes) {
+    metrics_->AddPass(since(start));
+  }
+  const std::vector<std::string>& defects = controller_->defects();
+  for (; defects_told_ < defects.size(); ++defects_told_) {
+    Say(absl::StrCat("a defect of muster: ", defects[defects_told_]));
+  }
+  for (const ApiRequest& request : std::exchange(requests_, {})) {
+    Send(request, now);
+    const bool decides = std::holds_alternative<BindRequest>(request.body) ||
+                         std::holds_alternative<EvictRequest>(request.body);
+    if (metrics_ != nullptr && decides && heard_) {
+      metrics_->AddDecision(since(*heard_));
+    }
+  }
+  heard_.reset();
+}
+
 Millis Term::Advance(Millis now) {
   Millis next = client::kNever;
   bool listed = true;
@@ -258,14 +304,7 @@ Millis Term::Advance(Millis now) {
     Say(status.ok() ? "in step with the API server" : status.ToString());
   }
   if (!synced_) return next;
-  controller_->Step(ToTime(now), &requests_);
-  const std::vector<std::string>& defects = controller_->defects();
-  for (; defects_told_ < defects.size(); ++defects_told_) {
-    Say(absl::StrCat("a defect of muster: ", defects[defects_told_]));
-  }
-  for (const ApiRequest& request : std::exchange(requests_, {})) {
-    Send(request, now);
-  }
+  Step(now);
   const Time step = controller_->next_step();
   if (step == kForever) return next;
   // Rounded up: not a moment too early.
@@ -277,8 +316,11 @@ void Term::Send(const ApiRequest& request, Millis now) {
   auto write = ToWrite(request, writer_, now + wall_offset_);
   const auto* read = std::get_if<ReadRequest>(&request.body);
   auto on_outcome = [self = self_, id = request.id, kind = request.body.index(),
+                     what = write.ok() ? KindOf(write->http) : RequestKind{},
+                     metrics = metrics_,
                      read_uid = read == nullptr ? "" : read->pod.uid](
                         const client::Outcome& outcome) {
+    if (metrics != nullptr) metrics->AddRequest(what, outcome);
     if (*self == nullptr) return;
     (*self)->TellForbidden(kind, outcome);
     (*self)->Answer(id, read_uid, outcome);

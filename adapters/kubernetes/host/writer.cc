@@ -124,6 +124,25 @@ class Maker {
                      request);
   }
 
+  absl::StatusOr<client::Write> operator()(
+      const QueueStatusRequest& request) const {
+    const QueueCounts& counts = request.counts;
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.content_type = kMerge;
+    write.http.body = api::QueueStatusPatchBody(
+        request.uid, {.observed_generation = request.generation,
+                      .pending_groups = counts.pending_groups,
+                      .running_groups = counts.running_groups,
+                      .pending_pods = counts.pending_pods,
+                      .running_pods = counts.running_pods,
+                      .used = request.used});
+    write.urgency = client::Urgency::kEvent;
+    write.idempotent = true;
+    return At(api::ObjectPath(api::kQueues, "", request.name, "status"), {},
+              std::move(write));
+  }
+
  private:
   // Either kind of request for one.
   template <typename Request>

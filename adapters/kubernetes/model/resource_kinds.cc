@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/model/resource_kinds.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace muster::kubernetes {
@@ -61,6 +62,13 @@ Resources ResourceKinds::Request(const api::ResourceList& list) const {
 
 bool ResourceKinds::InThousandths(std::string_view name) const {
   return name == kCpu || name == device_resource_;
+}
+
+int64_t ResourceKinds::ToThousandths(std::string_view name,
+                                     int64_t amount) const {
+  if (InThousandths(name)) return amount;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1000;
+  return std::clamp(amount, -kMost, kMost) * 1000;
 }
 
 int64_t ResourceKinds::Devices(const api::ResourceList& list) const {

@@ -39,6 +39,9 @@ class ResourceKinds {
   Resources Request(const api::ResourceList& list) const;
   // Whether the library counts thousandths of it, else whole units. O(1).
   bool InThousandths(std::string_view name) const;
+  // An amount of the library's in thousandths, as API objects have them; what
+  // is more than these count, is as much as they count. O(1).
+  int64_t ToThousandths(std::string_view name, int64_t amount) const;
   // Pieces of the device resource: whole ones, 0 if none are asked for.
   int64_t Devices(const api::ResourceList& list) const;
   // The first resource of which some is asked for and that has no kind; "" if

@@ -68,7 +68,8 @@ void KubeServer::Answer(client::RequestId id) {
     if (!slow_lease) AnswerLease(id);
     return;
   }
-  const bool is_write = path.find("/namespaces/") != std::string::npos;
+  const bool is_write =
+      request.method != "GET" || path.find("/namespaces/") != std::string::npos;
   if (is_write) {
     if (slow_writes) return;
     const auto reply = perform ? perform(request) : KubeServer::Answered{};

@@ -45,6 +45,29 @@ TEST(WriterTest, ABinding) {
   EXPECT_EQ(body["target"]["name"], "n1");
 }
 
+TEST(WriterTest, AQueuesStatusGoesBehindEverythingElse) {
+  const client::Write write =
+      WriteOf(QueueStatusRequest{.name = "q",
+                                 .uid = "u7",
+                                 .generation = 2,
+                                 .counts = {.pending_groups = 1,
+                                            .running_groups = 3,
+                                            .pending_pods = 4,
+                                            .running_pods = 5},
+                                 .used = {{"cpu", 1'500}, {"gpu", 0}}});
+  EXPECT_EQ(write.http.method, "PATCH");
+  EXPECT_EQ(write.http.path, "/apis/muster.dev/v1alpha1/queues/q/status");
+  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  EXPECT_EQ(write.urgency, Urgency::kEvent);
+  EXPECT_TRUE(write.idempotent);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "u7");
+  EXPECT_EQ(body["status"]["observedGeneration"], 2);
+  EXPECT_EQ(body["status"]["runningGroups"], 3);
+  EXPECT_EQ(body["status"]["pendingPods"], 4);
+  EXPECT_EQ(body["status"]["used"], (Json{{"cpu", "1500m"}, {"gpu", "0"}}));
+}
+
 TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
   const client::Write write = WriteOf(EvictRequest{kPod});
   EXPECT_EQ(write.http.method, "POST");
