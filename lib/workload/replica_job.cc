@@ -78,7 +78,7 @@ void ReadReplicaSpec(const Value& v, const KindRow& row, const RoleRow& type,
   role.path = v.path();
   role.decisive = type.decisive;
   role.replicas = 1;
-  o["replicas"].ReadInteger(&role.replicas, 0, type.most);
+  o["replicas"].ReadInteger(&role.replicas, type.required ? 1 : 0, type.most);
   role.min_replicas = role.max_replicas = role.replicas;
   role.restart = ReadRestartPolicy(o["restartPolicy"], type.restart);
   if (job->dialect == Dialect::kKubeDL) ReadSpot(o["spotReplicaSpec"], &role);

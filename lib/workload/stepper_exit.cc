@@ -19,8 +19,12 @@ Duration Stepper::Delay(uint32_t restarts) const {
     --restarts;
   }
   if (restarts == 0) return 0;
+  constexpr uint32_t kMostDoublings = 62;
   Duration delay = f.backoff_base;
-  for (uint32_t i = 1; i < restarts && delay < f.backoff_max; ++i) delay *= 2;
+  for (uint32_t i = 1; i < std::min(restarts, kMostDoublings); ++i) {
+    if (delay >= f.backoff_max) break;
+    delay *= 2;
+  }
   return std::min(delay, f.backoff_max);
 }
 
