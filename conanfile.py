@@ -14,8 +14,9 @@ class MusterConan(ConanFile):
     topics = ("scheduler", "gang-scheduling", "gpu", "preemption", "topology")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "wire": [True, False], "graphml": [True, False]}
-    default_options = {"shared": False, "wire": True, "graphml": True}
+    options = {"shared": [True, False], "wire": [True, False], "graphml": [True, False],
+               "workload": [True, False]}
+    default_options = {"shared": False, "wire": True, "graphml": True, "workload": False}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):
@@ -29,6 +30,8 @@ class MusterConan(ConanFile):
             self.requires("protobuf/[>=3.21]", transitive_headers=True)
         if self.options.graphml:
             self.requires("pugixml/[>=1.13]")
+        if self.options.workload:
+            self.requires("yaml-cpp/[>=0.7]")
 
     def build_requirements(self):
         if self.options.wire:
@@ -48,6 +51,7 @@ class MusterConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["MUSTER_WIRE"] = bool(self.options.wire)
         toolchain.cache_variables["MUSTER_GRAPHML"] = bool(self.options.graphml)
+        toolchain.cache_variables["MUSTER_WORKLOAD"] = bool(self.options.workload)
         for option in ("TOOLS", "TESTS", "BENCHMARKS", "EXAMPLES", "WERROR"):
             toolchain.cache_variables[f"MUSTER_{option}"] = False
         toolchain.user_presets_path = False
@@ -65,5 +69,5 @@ class MusterConan(ConanFile):
         # Consumers use the package's own muster-config.cmake.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = ["lib/cmake/muster"]
-        parts = [part for part in ("wire", "graphml") if self.options.get_safe(part)]
+        parts = [part for part in ("wire", "graphml", "workload") if self.options.get_safe(part)]
         self.cpp_info.libs = [f"muster_{part}" for part in (*parts, "core")]

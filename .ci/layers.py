@@ -14,7 +14,7 @@ import sys
 
 # Lower layers first; a layer includes itself and those before it.
 LAYERS = ["base", "cluster", "fabric", "scoring", "index", "solver", "queue", "preempt",
-          "scheduler", "standalone", "wire", "graphml"]
+          "scheduler", "standalone", "wire", "graphml", "workload"]
 # Which other folders of adapters/ each may include; no way leads back.
 ADAPTERS = {
     "text": set(),
@@ -29,7 +29,7 @@ ADAPTERS = {
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
 # Libraries of their own, with a CMakeLists.txt; the other layers are muster::core.
-LIBRARIES = {"wire", "graphml"}
+LIBRARIES = {"wire", "graphml", "workload"}
 # Who else lists the folders, in this order: the file, what to look for, and the names.
 # A group of what is looked for has one name a match, or all names of the only match.
 PLACES = [
@@ -44,7 +44,7 @@ IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"
 # The heap's threads wait for each other; no decision knows how long.
 PURE = {("include/muster/heap/threads.h", header) for header in ("chrono", "thread")}
 # Parts of the public API that its nouns do without, and so do many hosts.
-APART = {"fabric", "fields", "fields.h", "heap", "wire"}
+APART = {"fabric", "fields", "fields.h", "heap", "wire", "workload"}
 PUBLIC_ABSL = {"absl/status/status.h", "absl/status/statusor.h"}
 MAX_LINES = 600
 
@@ -65,6 +65,8 @@ def broken_wall(path, header, quoted):
             return "only the wire layer knows Protobuf"
         if header.startswith("pugi") and (top, folder) != ("lib", "graphml"):
             return "only lib/graphml knows pugixml"
+        if header.startswith("yaml-cpp") and (top, folder) != ("lib", "workload"):
+            return "only lib/workload knows yaml-cpp"
         if header in IMPURE and (str(path), header) not in PURE:
             return "the core knows no clock, thread, random number, file or stream"
     if top == "include":

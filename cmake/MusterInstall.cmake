@@ -1,6 +1,7 @@
 # Install rules: libraries, headers, the CMake package, pkg-config files. The
-# wire and graphml libraries are components of their own, for those who do
-# without Protobuf or pugixml; so is the heap, for those who want nothing else.
+# wire, graphml and workload libraries are components of their own, for those who
+# do without Protobuf, pugixml or yaml-cpp; so is the heap, for those who want
+# nothing else.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -41,7 +42,8 @@ install_library(muster_heap heap "")
 install_library(muster_core core
   "absl_status absl_statusor absl_btree absl_cleanup absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE PATTERN "graphml.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE
+        PATTERN "workload" EXCLUDE PATTERN "graphml.h" EXCLUDE)
 if(TARGET muster_wire)
   install_library(muster_wire wire "muster protobuf")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster/wire"
@@ -58,6 +60,12 @@ if(TARGET muster_graphml)
   install_library(muster_graphml graphml "muster pugixml absl_flat_hash_map absl_strings")
   install(FILES "${PROJECT_SOURCE_DIR}/include/muster/fabric/graphml.h"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster/fabric")
+endif()
+
+if(TARGET muster_workload)
+  install_library(muster_workload workload "muster yaml-cpp absl_strings")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster/workload"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster" FILES_MATCHING PATTERN "*.h")
 endif()
 
 if(TARGET muster-sim)

@@ -200,6 +200,7 @@ std::vector<Seed> Seeds(std::string_view target) {
   if (target == "fabric") return Fabrics();
   if (target == "history") return Histories();
   if (target == "kubernetes") return KubernetesSeeds();
+  if (target == "manifest") return ManifestSeeds();
   if (target == "watch") return Watches();
   if (target == "kubeconfig") return Kubeconfigs();
   return {};

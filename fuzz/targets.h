@@ -41,16 +41,19 @@ std::string History(std::string_view input);
 std::string Watch(std::string_view input);
 // A kubeconfig; the same bytes as a Lease and as a plug-in's credential.
 std::string Kubeconfig(std::string_view input);
+// A job manifest or a batch script; what comes out becomes a gang and gets its
+// variables, and lives for a while.
+std::string Manifest(std::string_view input);
 
 struct Target {
   std::string_view name{};
   std::string (*run)(std::string_view) = nullptr;
 };
 inline constexpr Target kTargets[] = {
-    {"scenario", Scenario},    {"simulation", Simulation}, {"trace", Trace},
-    {"journal", Journal},      {"snapshot", Snapshot},     {"fabric", Fabric},
-    {"history", History},      {"kubernetes", Kubernetes}, {"watch", Watch},
-    {"kubeconfig", Kubeconfig}};
+    {"scenario", Scenario},     {"simulation", Simulation}, {"trace", Trace},
+    {"journal", Journal},       {"snapshot", Snapshot},     {"fabric", Fabric},
+    {"history", History},       {"kubernetes", Kubernetes}, {"watch", Watch},
+    {"kubeconfig", Kubeconfig}, {"manifest", Manifest}};
 
 // A valid input to begin with.
 struct Seed {
@@ -60,5 +63,6 @@ struct Seed {
 // Those of one target, made from the repository's own examples.
 std::vector<Seed> Seeds(std::string_view target);
 std::vector<Seed> KubernetesSeeds();
+std::vector<Seed> ManifestSeeds();
 
 }  // namespace muster::fuzz

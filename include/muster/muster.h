@@ -5,6 +5,7 @@
 //   muster/fabric/graphml.h     networks as GraphML (muster::graphml)
 //   muster/heap/                a priority heap for threads (muster::heap)
 //   muster/wire/                snapshots and journals (muster::wire)
+//   muster/workload/            manifests, the life of a job (muster::workload)
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
@@ -28,6 +29,7 @@
 #include "muster/preemption_costs.h"   // IWYU pragma: export
 #include "muster/preemptor.h"          // IWYU pragma: export
 #include "muster/priority_class.h"     // IWYU pragma: export
+#include "muster/quantity.h"           // IWYU pragma: export
 #include "muster/queue.h"              // IWYU pragma: export
 #include "muster/reason.h"             // IWYU pragma: export
 #include "muster/resources.h"          // IWYU pragma: export

@@ -6,8 +6,9 @@ cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
 vcpkg_check_features(
     OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     FEATURES
-        graphml MUSTER_GRAPHML
-        wire    MUSTER_WIRE
+        graphml  MUSTER_GRAPHML
+        wire     MUSTER_WIRE
+        workload MUSTER_WORKLOAD
 )
 
 vcpkg_cmake_configure(

@@ -1,0 +1,3 @@
+if(TARGET muster::workload)
+  muster_benchmark(workload_benchmark SOURCES workload_benchmark.cc LIBS muster::workload)
+endif()

@@ -1,0 +1,198 @@
+// What must hold of every job, whatever it was read from.
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "lib/workload/cat.h"
+#include "lib/workload/readers.h"
+#include "lib/workload/start_order.h"
+#include "muster/quantity.h"
+
+namespace muster::workload {
+namespace {
+
+absl::Status Bad(const Role& role, std::string_view what) {
+  return absl::InvalidArgumentError(Cat(role.path, ": ", what));
+}
+
+// Names of tasks are made from it, and names of files from these.
+bool IsDnsName(std::string_view name, bool dots) {
+  const auto ok = [&](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' ||
+           (dots && c == '.');
+  };
+  return !name.empty() && name.size() <= (dots ? 253 : 63) &&
+         std::ranges::all_of(name, ok) && absl::ascii_isalnum(name.front()) &&
+         absl::ascii_isalnum(name.back()) &&
+         name.find("..") == std::string_view::npos;
+}
+
+bool IsSlurmName(std::string_view name) {
+  return !name.empty() && name.size() <= 200 && name != "." && name != ".." &&
+         std::ranges::all_of(
+             name, [](char c) { return absl::ascii_isprint(c) && c != '/'; });
+}
+
+absl::Status CheckNames(const Job& job) {
+  const bool slurm = job.dialect == Dialect::kSlurm;
+  if (slurm ? !IsSlurmName(job.name) : !IsDnsName(job.name, true)) {
+    return absl::InvalidArgumentError(
+        Cat("metadata.name: '", job.name,
+            slurm ? "' has a '/', or more than 200 bytes, or what is no text"
+                  : "' is not lower case letters, digits, '-' and '.'"));
+  }
+  if (!IsDnsName(job.space, false)) {
+    return absl::InvalidArgumentError(
+        Cat("metadata.namespace: '", job.space,
+            "' is not lower case letters, digits and '-'"));
+  }
+  for (const Role& role : job.roles) {
+    if (!IsDnsName(role.name, false)) {
+      return Bad(role, Cat("'", role.name,
+                           "' is not lower case letters, digits and '-'"));
+    }
+    if (job.roles[FindRole(job, role.name)].path != role.path) {
+      return Bad(role, Cat("'", role.name, "' is there twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSizes(const Job& job) {
+  if (job.roles.empty() || job.roles.size() > Job::kMaxRoles) {
+    return absl::InvalidArgumentError(Cat("spec: has ", job.roles.size(),
+                                          " kinds of tasks, not 1 to ",
+                                          Job::kMaxRoles));
+  }
+  uint64_t tasks = 0, available = 0;
+  for (const Role& role : job.roles) {
+    if (role.min_replicas > role.replicas ||
+        role.replicas > role.max_replicas || role.max_replicas == 0) {
+      return Bad(role, "not: minimum <= replicas <= maximum, 1 or more");
+    }
+    if (role.spot_replicas > role.replicas) {
+      return Bad(role, "has more spot replicas than replicas");
+    }
+    tasks += role.tasks();
+    available += role.replicas;
+  }
+  if (tasks > Job::kMaxTasks) {
+    return absl::InvalidArgumentError(
+        Cat("spec: ", tasks, " tasks, more than ", Job::kMaxTasks));
+  }
+  if (job.scheduling.min_available > available) {
+    return absl::InvalidArgumentError(
+        Cat("minAvailable: ", job.scheduling.min_available, " of ", available,
+            " tasks"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSuccess(const Job& job) {
+  for (const SuccessRule& rule : job.success) {
+    if (rule.roles.empty()) {
+      return absl::InvalidArgumentError("spec: no task decides its success");
+    }
+    for (const uint32_t r : rule.roles) {
+      if (r >= job.roles.size() || job.roles[r].passive) {
+        return absl::InvalidArgumentError(
+            "spec: its success is that of tasks that do not end");
+      }
+    }
+  }
+  return job.success.empty()
+             ? absl::InvalidArgumentError("spec: nothing is its success")
+             : absl::OkStatus();
+}
+
+void ReadCheckpoint(const Value& v, Job* job) {
+  std::string text;
+  v.Read(&text);
+  if (text == "true" || text == "false") {
+    job->checkpoint.enabled = text == "true";
+    return;
+  }
+  const auto timeout = ParseDuration(text);
+  if (!timeout.ok()) {
+    return v.Wrong("'" + text + "' is none of: true, false, a time like 90s");
+  }
+  job->checkpoint.enabled = true;
+  job->checkpoint.timeout = *timeout;
+}
+
+// One that means something; false: it does not.
+bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
+  SchedulingPolicy& s = job->scheduling;
+  if (key == "muster.dev/queue" || key == "kueue.x-k8s.io/queue-name") {
+    v.Read(&s.queue);
+  } else if (key == "muster.dev/min-pods") {
+    v.ReadInteger(&s.min_available, 1, Job::kMaxTasks);
+  } else if (key == "muster.dev/topology-required") {
+    v.Read(&s.topology_required);
+  } else if (key == "muster.dev/topology-preferred") {
+    v.Read(&s.topology_preferred);
+  } else if (key == "muster.dev/checkpoint") {
+    ReadCheckpoint(v, job);
+  } else if (key == "muster.dev/dag") {
+    std::string text;
+    v.Read(&text);
+    const absl::Status status = ReadStartOrder(text, job);
+    if (!status.ok()) v.Wrong(std::string(status.message()));
+  } else if (key == "kubedl.io/enable-elastic-training" &&
+             job->dialect == Dialect::kKubeDL &&
+             job->kind == Kind::kPyTorchJob) {
+    bool on = false;
+    v.Read(&on);
+    if (on) {
+      job->resize = ResizeMode::kRestart;
+      job->checkpoint.enabled = true;
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ReadSchedulingPolicy(const Value& v, Job* job) {
+  if (!v.there()) return;
+  Object o(v);
+  SchedulingPolicy& s = job->scheduling;
+  o["queue"].Read(&s.queue);
+  o["priorityClass"].Read(&s.priority_class);
+  o["priorityClassName"].Read(&s.priority_class);
+  o["minAvailable"].ReadInteger(&s.min_available, 0, Job::kMaxTasks);
+  o["scheduleTimeoutSeconds"].ReadSeconds(&s.timeout, 0);
+  if (const Value p = o["priority"]; p.there()) {
+    int32_t priority = 0;
+    p.ReadInteger(&priority, -2'147'483'648, 2'147'483'647);
+    s.priority = priority;
+  }
+  o.Ignore("minResources", "what the tasks ask for is what is reserved");
+}
+
+void FinishJob(const Value& metadata, Job* job) {
+  if (!metadata.there()) return;
+  for (const char* field : {"labels", "annotations"}) {
+    metadata.EachEntry([&](const std::string& key, const Value& map) {
+      if (key != field || !map.there()) return;
+      map.EachEntry([&](const std::string& name, const Value& v) {
+        if (!ReadAnnotation(name, v, job) && key == "annotations") {
+          v.Ignore("it means nothing here");
+        }
+      });
+    });
+  }
+}
+
+absl::Status Check(const Job& job) {
+  for (const auto check :
+       {CheckSizes, CheckNames, CheckStartOrder, CheckSuccess}) {
+    absl::Status s = check(job);
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster::workload

@@ -1,0 +1,252 @@
+#include "lib/workload/pod.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lib/workload/cat.h"
+
+namespace muster::workload {
+namespace {
+
+constexpr int64_t kMaxPort = 65535;
+
+void ReadAmounts(const Value& v, std::vector<Amount>* to) {
+  v.EachEntry([&](const std::string& name, const Value& quantity) {
+    if (name.empty()) return quantity.Wrong("a resource without a name");
+    Amount a{name, 0};
+    quantity.ReadQuantity(&a.amount, name == "cpu" ? 1000 : 1);
+    to->push_back(std::move(a));
+  });
+  std::ranges::sort(*to, {}, &Amount::resource);
+}
+
+void CheckVariableName(const Value& v, const std::string& name) {
+  if (name.empty() || name.find('=') != std::string::npos) {
+    v.Wrong("'" + name + "' is no name of a variable");
+  }
+}
+
+void ReadKeyRef(const Value& v, EnvSource from, EnvVar* var) {
+  Object ref(v);
+  var->from = from;
+  ref.Required("name").Read(&var->source);
+  ref.Required("key").Read(&var->key);
+  ref["optional"].Read(&var->optional);
+}
+
+void ReadVariable(const Value& v, std::vector<EnvVar>* to) {
+  Object o(v);
+  EnvVar var;
+  const Value name = o.Required("name");
+  name.Read(&var.name);
+  if (name.there()) CheckVariableName(name, var.name);
+  o["value"].Read(&var.value);
+  if (const Value from = o["valueFrom"]; from.there()) {
+    Object source(from);
+    if (const Value s = source["secretKeyRef"]; s.there()) {
+      ReadKeyRef(s, EnvSource::kSecret, &var);
+    } else if (const Value m = source["configMapKeyRef"]; m.there()) {
+      ReadKeyRef(m, EnvSource::kConfigMap, &var);
+    } else if (const Value f = source["fieldRef"]; f.there()) {
+      Object field(f);
+      var.from = EnvSource::kField;
+      field["apiVersion"];
+      field.Required("fieldPath").Read(&var.source);
+    } else {
+      from.Unsupported(
+          "only secretKeyRef, configMapKeyRef and fieldRef are supported");
+    }
+  }
+  to->push_back(std::move(var));
+}
+
+void ReadEnvFrom(const Value& v, std::vector<EnvVar>* to) {
+  v.Each([&](const Value& element) {
+    Object o(element);
+    EnvVar var;
+    o["prefix"].Read(&var.name);
+    const bool secret = o.Has("secretRef");
+    const Value source = secret ? o["secretRef"] : o.Required("configMapRef");
+    if (source.there()) {
+      Object ref(source);
+      var.from = secret ? EnvSource::kSecret : EnvSource::kConfigMap;
+      ref.Required("name").Read(&var.source);
+      ref["optional"].Read(&var.optional);
+    }
+    to->push_back(std::move(var));
+  });
+}
+
+void ReadMounts(const Value& v, TaskTemplate* task) {
+  v.Each([&](const Value& element) {
+    Object o(element);
+    Mount m;
+    const Value volume = o.Required("name");
+    volume.Read(&m.volume);
+    if (std::ranges::none_of(task->volumes, [&](const Volume& known) {
+          return known.name == m.volume;
+        })) {
+      element.Wrong("no volume '" + m.volume + "' to mount");
+    }
+    const Value path = o.Required("mountPath");
+    path.Read(&m.path);
+    if (path.there() && !m.path.starts_with('/')) {
+      path.Wrong("'" + m.path + "' is no absolute path");
+    }
+    const Value sub = o["subPath"];
+    sub.Read(&m.sub_path);
+    if (m.sub_path.starts_with('/') || m.sub_path == ".." ||
+        m.sub_path.starts_with("../") || m.sub_path.ends_with("/..") ||
+        m.sub_path.find("/../") != std::string::npos) {
+      sub.Wrong("'" + m.sub_path + "' leads out of the volume");
+    }
+    o["readOnly"].Read(&m.read_only);
+    task->mounts.push_back(std::move(m));
+  });
+}
+
+void ReadPorts(const Value& v, TaskTemplate* task) {
+  v.Each([&](const Value& element) {
+    Object o(element);
+    Port p;
+    o["name"].Read(&p.name);
+    o.Required("containerPort").ReadInteger(&p.number, 1, kMaxPort);
+    o["protocol"];
+    task->ports.push_back(std::move(p));
+  });
+}
+
+void ReadContainer(const Value& v, TaskTemplate* task) {
+  Object o(v);
+  o["name"].Read(&task->container);
+  o["image"].Read(&task->image);
+  o.Ignore("imagePullPolicy", "the host decides when an image is pulled");
+  o["command"].Read(&task->command);
+  o["args"].Read(&task->args);
+  o["workingDir"].Read(&task->working_dir);
+  ReadEnvFrom(o["envFrom"], &task->env);
+  ReadEnv(o["env"], &task->env);
+  ReadResources(o["resources"], task);
+  ReadMounts(o["volumeMounts"], task);
+  ReadPorts(o["ports"], task);
+}
+
+void ReadVolume(const Value& element, TaskTemplate* task) {
+  Object o(element);
+  Volume volume;
+  o.Required("name").Read(&volume.name);
+  if (const Value v = o["hostPath"]; v.there()) {
+    Object source(v);
+    volume.kind = VolumeKind::kHostPath;
+    source.Required("path").Read(&volume.source);
+    source["type"];
+  } else if (const Value d = o["emptyDir"]; d.there()) {
+    Object source(d);
+    std::string medium;
+    source["medium"].Read(&medium);
+    volume.in_memory = medium == "Memory";
+    source["sizeLimit"].ReadQuantity(&volume.size_limit, 1);
+  } else if (const Value c = o["persistentVolumeClaim"]; c.there()) {
+    Object source(c);
+    volume.kind = VolumeKind::kClaim;
+    source.Required("claimName").Read(&volume.source);
+    source["readOnly"];
+  } else if (const Value m = o["configMap"]; m.there()) {
+    Object source(m);
+    volume.kind = VolumeKind::kConfigMap;
+    source.Required("name").Read(&volume.source);
+  } else if (const Value s = o["secret"]; s.there()) {
+    Object source(s);
+    volume.kind = VolumeKind::kSecret;
+    source.Required("secretName").Read(&volume.source);
+  } else if (!o.Has("emptyDir")) {
+    element.Unsupported(
+        "only hostPath, emptyDir, persistentVolumeClaim, configMap and secret "
+        "are supported");
+  }
+  task->volumes.push_back(std::move(volume));
+}
+
+void ReadToleration(const Value& v, TaskTemplate* task) {
+  Object o(v);
+  Toleration t;
+  o["key"].Read(&t.key);
+  o["operator"].ReadEnum(&t.op);
+  o["value"].Read(&t.value);
+  if (const Value effect = o["effect"]; effect.there()) {
+    TaintEffect e{};
+    effect.ReadEnum(&e);
+    t.effects.push_back(e);
+  }
+  o["tolerationSeconds"].ReadInteger(&t.seconds, -1, int64_t{1} << 31);
+  task->tolerations.push_back(std::move(t));
+}
+
+// The container that is run; the others are told.
+Value MainContainer(const Value& containers, std::string_view name) {
+  std::vector<Value> all;
+  Value main;
+  containers.Each([&](const Value& v) {
+    all.push_back(v);
+    std::string own;
+    if (v.IsMap()) {
+      v.EachEntry([&](const std::string& key, const Value& value) {
+        if (key == "name") value.Read(&own);
+      });
+    }
+    if (!main.there() && !name.empty() && own == name) main = v;
+  });
+  if (all.empty()) {
+    if (containers.there()) containers.Wrong("has no container");
+    return main;
+  }
+  if (!main.there()) main = all.front();
+  for (const Value& v : all) {
+    if (v.path() != main.path()) v.Ignore("one container of a task is run");
+  }
+  return main;
+}
+
+}  // namespace
+
+void ReadResources(const Value& resources, TaskTemplate* task) {
+  if (!resources.there()) return;
+  Object o(resources);
+  task->requests.clear();
+  task->limits.clear();
+  ReadAmounts(o["requests"], &task->requests);
+  ReadAmounts(o["limits"], &task->limits);
+  std::vector<Amount> missing;
+  for (const Amount& limit : task->limits) {
+    const bool there = std::ranges::any_of(
+        task->requests,
+        [&](const Amount& a) { return a.resource == limit.resource; });
+    if (!there) missing.push_back(limit);
+  }
+  task->requests.insert(task->requests.end(), missing.begin(), missing.end());
+  std::ranges::sort(task->requests, {}, &Amount::resource);
+}
+
+void ReadEnv(const Value& env, std::vector<EnvVar>* to) {
+  env.Each([&](const Value& v) { ReadVariable(v, to); });
+}
+
+void ReadPodTemplate(const Value& pod_template, std::string_view container,
+                     TaskTemplate* task, PodExtras* extras) {
+  Object o(pod_template);
+  const Value spec_value = o.Required("spec");
+  if (!spec_value.there()) return;
+  Object spec(spec_value);
+  spec["volumes"].Each([&](const Value& v) { ReadVolume(v, task); });
+  const Value main = MainContainer(spec.Required("containers"), container);
+  if (main.there()) ReadContainer(main, task);
+  spec.Ignore("initContainers", "containers that run before are not run");
+  spec["nodeSelector"].Read(&task->node_labels);
+  spec["tolerations"].Each([&](const Value& v) { ReadToleration(v, task); });
+  spec["restartPolicy"].Read(&extras->restart_policy);
+  spec["priorityClassName"].Read(&extras->priority_class);
+  spec["terminationGracePeriodSeconds"].ReadSeconds(&task->grace, 0);
+}
+
+}  // namespace muster::workload
