@@ -109,9 +109,8 @@ std::vector<GangOverview> Overview::Gangs(const std::string& namespace_name,
     entries.push_back({s_.tally.Of(ref).running_pods > 0,
                        gang.spec ? gang.spec->submitted : 0, &gang});
   }
-  // Equal ones stay in the order of their references.
-  std::ranges::stable_sort(entries, {}, [](const Entry& entry) {
-    return std::tuple(entry.runs, entry.submitted);
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
+    return std::tie(entry.runs, entry.submitted, entry.gang->ref);
   });
   if (all != nullptr) *all = entries.size();
   if (entries.size() > kMostGangs) entries.resize(kMostGangs);

@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/host/access_review.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -94,7 +95,8 @@ AccessReview::AccessReview(client::Transport* transport,
 AccessReview::~AccessReview() = default;
 
 void AccessReview::Ask(const std::string& token,
-                       const AccessAttributes& attributes, OnAnswer on_answer) {
+                       const AccessAttributes& attributes,
+                       const OnAnswer& on_answer) {
   const client::Millis now = options_.clock();
   const auto access = accesses_.find({token, attributes});
   if (access != accesses_.end() && access->second.until > now) {
@@ -103,15 +105,14 @@ void AccessReview::Ask(const std::string& token,
   const auto known = tokens_.find(token);
   if (known != tokens_.end() && known->second.until > now) {
     if (!known->second.status.ok()) return on_answer(known->second.status);
-    return AskWhether(token, known->second.subject, attributes,
-                      std::move(on_answer));
+    return AskWhether(token, known->second.subject, attributes, on_answer);
   }
-  AskWho(token, attributes, std::move(on_answer));
+  AskWho(token, attributes, on_answer);
 }
 
 void AccessReview::AskWho(const std::string& token,
                           const AccessAttributes& attributes,
-                          OnAnswer on_answer) {
+                          const OnAnswer& on_answer) {
   const Json body = {{"apiVersion", "authentication.k8s.io/v1"},
                      {"kind", "TokenReview"},
                      {"spec", {{"token", token}}}};
@@ -138,7 +139,7 @@ void AccessReview::AskWho(const std::string& token,
 void AccessReview::AskWhether(const std::string& token,
                               const std::string& subject,
                               const AccessAttributes& attributes,
-                              OnAnswer on_answer) {
+                              const OnAnswer& on_answer) {
   Send(
       kAccessReviews, AccessBody(subject, attributes),
       [this, token, attributes, on_answer](const Outcome& outcome) {

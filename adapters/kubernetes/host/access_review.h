@@ -48,7 +48,7 @@ class AccessReview {
 
   // `on_answer` is called once: at once, or by a later Advance or Poll.
   void Ask(const std::string& token, const AccessAttributes& attributes,
-           OnAnswer on_answer);
+           const OnAnswer& on_answer);
   // Does what is due, and returns when to call again at the latest.
   client::Millis Advance(client::Millis now) { return queue_.Advance(now); }
 
@@ -61,9 +61,10 @@ class AccessReview {
   using Access = std::pair<std::string, AccessAttributes>;
 
   void AskWho(const std::string& token, const AccessAttributes& attributes,
-              OnAnswer on_answer);
+              const OnAnswer& on_answer);
   void AskWhether(const std::string& token, const std::string& subject,
-                  const AccessAttributes& attributes, OnAnswer on_answer);
+                  const AccessAttributes& attributes,
+                  const OnAnswer& on_answer);
   void Send(const std::string& path, std::string body,
             std::function<void(const client::Outcome&)> on_outcome,
             const OnAnswer& on_answer);

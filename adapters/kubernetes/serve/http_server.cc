@@ -41,14 +41,14 @@ class HttpServer::Impl {
     const asio::ip::tcp::endpoint endpoint(host, address.port);
     Listener& listener = listeners_.emplace_back(io_);
     asio::ip::tcp::acceptor& acceptor = listener.acceptor;
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) {
-      acceptor.set_option(asio::socket_base::reuse_address(true), error);
-      acceptor.bind(endpoint, error);
-    }
-    if (!error)
-      acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error) {
+    const bool failed =
+        acceptor.open(endpoint.protocol(), error).failed() ||
+        acceptor.set_option(asio::socket_base::reuse_address(true), error)
+            .failed() ||
+        acceptor.bind(endpoint, error).failed() ||
+        acceptor.listen(asio::socket_base::max_listen_connections, error)
+            .failed();
+    if (failed) {
       return absl::UnavailableError(absl::StrCat(
           "listen: ", address.host, ":", address.port, ": ", error.message()));
     }

@@ -174,7 +174,8 @@ void HttpSession::OnWritten(const Error& error) {
   if (error) return;
   if (response_->keep_alive()) return Read();
   Error ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  ignored =
+      stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 }  // namespace muster::kubernetes::serve
