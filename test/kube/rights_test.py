@@ -129,6 +129,14 @@ class RightsTest(muster.StoryTest):
     def has_status(self):
         return "status" in self.plane.get(f"{muster.QUEUES}/q")
 
+    def make_group(self):
+        self.plane.create(muster.MUSTER_GROUPS, {"apiVersion": "muster.dev/v1alpha1", "kind": "PodGroup",
+                                                 "metadata": {"name": "g"}, "spec": {"minMember": 2}})
+        self.plane.create(f"{DEFAULT}/pods", pod(name="member", labels={"muster.dev/pod-group": "g"}))
+
+    def group_has_status(self):
+        return "status" in self.plane.get(f"{muster.MUSTER_GROUPS}/g")
+
     def wait_for_room(self):
         self.plane.create(f"{DEFAULT}/pods", pod(3, name="large"))
 
@@ -174,6 +182,8 @@ class RightsTest(muster.StoryTest):
         self.pod_runs("high")
         self.make_queue()
         testbed.wait("the queue's status is written", self.has_status)
+        self.make_group()
+        testbed.wait("the group's status is written", self.group_has_status)
         self.wait_for_room()
         testbed.wait("it is told why it waits", self.is_told)
         self.claim(PROVISIONER)
@@ -257,6 +267,7 @@ class RightsTest(muster.StoryTest):
                 "persistentvolumes": (lambda: self.claim("kubernetes.io/no-provisioner"), self.is_given),
                 "pods/eviction": (self.preempt, lambda: "high" in self.running()),
                 "pods/status": (self.wait_for_room, self.is_told),
+                "podgroups/status": (self.make_group, self.group_has_status),
                 "queues/status": (self.make_queue, self.has_status),
                 "events": (self.bind, lambda: any(
                     one["regarding"]["uid"] in self.checker.pods for one in self.events())),

@@ -208,6 +208,16 @@ std::string GroupStatusPatchBody(std::string_view uid,
   return ToText(json);
 }
 
+std::string MusterGroupStatusPatchBody(std::string_view uid,
+                                       const MusterGroupStatus& status) {
+  Json json = PatchOf(uid);
+  json["status"] = {{"phase", status.phase},
+                    {"pendingPods", status.pending_pods},
+                    {"runningPods", status.running_pods},
+                    {"message", BoundedUtf8(status.message, kMaxMessage)}};
+  return ToText(json);
+}
+
 std::string QueueStatusPatchBody(std::string_view uid,
                                  const QueueStatus& status) {
   Json json = PatchOf(uid);

@@ -117,6 +117,16 @@ std::string EventSeriesPatchBody(int32_t count, UnixMillis last_time);
 std::string GroupStatusPatchBody(std::string_view uid,
                                  const std::vector<Condition>& conditions);
 
+struct MusterGroupStatus {
+  std::string phase{};  // "Pending", "Running".
+  int64_t pending_pods = 0;
+  int64_t running_pods = 0;
+  std::string message{};  // Why it waits.
+};
+// A JSON merge patch of the status of a PodGroup of muster.dev.
+std::string MusterGroupStatusPatchBody(std::string_view uid,
+                                       const MusterGroupStatus& status);
+
 struct QueueStatus {
   int64_t observed_generation = 0;
   int64_t pending_groups = 0;

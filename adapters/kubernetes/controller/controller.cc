@@ -44,6 +44,7 @@ Controller::Controller(ControllerOptions options, Scheduler scheduler)
       observer_(&state_),
       reporter_(&state_),
       queue_reporter_(&state_),
+      group_reporter_(&state_),
       executor_(&state_, &reporter_),
       volumes_(&state_, &executor_),
       sync_(&state_, &reporter_, &executor_, &volumes_) {}
@@ -149,6 +150,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
   }
   reporter_.Step();
   queue_reporter_.Step();
+  group_reporter_.Step();
   state_.outbox.MoveTo(requests);
 }
 
@@ -158,7 +160,8 @@ Time Controller::next_step() const {
   return std::min({state_.link.next_pass(),
                    state_.gangs.next_touched(state_.link.now()),
                    reporter_.next_step(), queue_reporter_.next_step(),
-                   state_.outbox.next_due(), state_.queues.next_refused()});
+                   group_reporter_.next_step(), state_.outbox.next_due(),
+                   state_.queues.next_refused()});
 }
 
 ControllerCounts Controller::counts() const {

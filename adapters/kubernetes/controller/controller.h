@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/kubernetes/controller/executor.h"
 #include "adapters/kubernetes/controller/gang_sync.h"
+#include "adapters/kubernetes/controller/group_reporter.h"
 #include "adapters/kubernetes/controller/observer.h"
 #include "adapters/kubernetes/controller/options.h"
 #include "adapters/kubernetes/controller/overview.h"
@@ -106,6 +107,7 @@ class Controller {
   Observer observer_;
   Reporter reporter_;
   QueueReporter queue_reporter_;
+  GroupReporter group_reporter_;
   Executor executor_;
   VolumeBinder volumes_;
   GangSync sync_;

@@ -293,6 +293,13 @@ void Executor::Answer(const ApiAnswer& answer) {
   } else if (const auto* status =
                  std::get_if<QueueStatusRequest>(&request->body)) {
     if (answer.outcome != ApiOutcome::kDone) s_.tally.SetUnsent(status->name);
+  } else if (const auto* group =
+                 std::get_if<GroupStatusRequest>(&request->body)) {
+    if (answer.outcome == ApiOutcome::kDone) return;
+    const GroupRef ref{GroupKind::kMusterGroup, group->namespace_name,
+                       group->name};
+    s_.group_news.changed.insert(ref);
+    s_.group_news.unsent.insert(ref);
   }
 }
 

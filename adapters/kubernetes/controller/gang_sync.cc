@@ -238,6 +238,7 @@ void GangSync::UpdateTally(const GangRecord& gang) {
     counts.running_pods += pod->runs() ? 1 : 0;
   }
   s_.tally.Set(gang.ref, std::move(counts));
+  s_.NoteStatus(gang);
 }
 
 void GangSync::UpdateBudgets(const GangRecord& gang) {

@@ -36,8 +36,8 @@ struct ControllerOptions {
   Duration volume_timeout = 600 * kSecond;
   // At least so much time lies between two looks at why pods wait.
   Duration report_interval = kSecond;
-  // Likewise between two writes of a queue's status.
-  Duration queue_status_interval = 5 * kSecond;
+  // Likewise between two writes of one queue's, or one PodGroup's, status.
+  Duration status_interval = 5 * kSecond;
   // SchedulerConfig::work_budget.
   uint64_t work_budget = 2'000'000;
 };

@@ -18,7 +18,7 @@ void QueueReporter::Note(const std::string& queue) {
         told == told_.end()
             ? s_.link.now()
             : std::max(s_.link.now(),
-                       told->second.at + s_.options.queue_status_interval);
+                       told->second.at + s_.options.status_interval);
     due_.emplace(name, next);
     object = s_.queues.Find(object->parent);
   }

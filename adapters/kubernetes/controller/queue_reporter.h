@@ -9,7 +9,7 @@
 
 namespace muster::kubernetes {
 
-// Each queue's at most once in ControllerOptions::queue_status_interval, and
+// Each queue's at most once in ControllerOptions::status_interval, and
 // only what is new. Not synchronised.
 class QueueReporter {
  public:

@@ -33,6 +33,7 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
   gang->why = message;
   if (gang->reported != essence) {
     gang->reported = std::move(essence);
+    s_.NoteStatus(*gang);
     gang->reported_to.clear();
   }
   bool news = gang->reported_to.empty();  // Its pods may come later.

@@ -143,10 +143,25 @@ struct QueueStatusRequest {
                          const QueueStatusRequest&) = default;
 };
 
+// PATCH podgroups/NAME/status of muster.dev, likewise.
+struct GroupStatusRequest {
+  std::string namespace_name{};
+  std::string name{};
+  std::string uid{};
+  bool running = false;  // One of its pods is.
+  uint32_t pending_pods = 0;
+  uint32_t running_pods = 0;
+  std::string message{};  // Why it waits.
+
+  friend bool operator==(const GroupStatusRequest&,
+                         const GroupStatusRequest&) = default;
+};
+
 using RequestBody =
     std::variant<BindRequest, EvictRequest, UnscheduledRequest, NominateRequest,
                  ReadRequest, EventRequest, ObjectEventRequest,
-                 SelectNodeRequest, GiveVolumeRequest, QueueStatusRequest>;
+                 SelectNodeRequest, GiveVolumeRequest, QueueStatusRequest,
+                 GroupStatusRequest>;
 
 struct ApiRequest {
   uint64_t id = 0;  // Rises.

@@ -11,6 +11,12 @@ void ControllerState::Forget(GangRecord* gang) {
   FreePlaces(gang);
 }
 
+void ControllerState::NoteStatus(const GangRecord& gang) {
+  if (gang.ref.kind == GroupKind::kMusterGroup) {
+    group_news.changed.insert(gang.ref);
+  }
+}
+
 void ControllerState::FreePlaces(GangRecord* gang) {
   gang->ForEachSlot([this](TaskSlot& slot) {
     if (slot.placed()) nodes.TellUsageAgain(slot.node);

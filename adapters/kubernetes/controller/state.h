@@ -1,6 +1,7 @@
 // What the parts of the controller have in common.
 #pragma once
 
+#include <set>
 #include <utility>
 
 #include "adapters/kubernetes/controller/budget_book.h"
@@ -19,6 +20,13 @@
 #include "adapters/kubernetes/model/resource_kinds.h"
 
 namespace muster::kubernetes {
+
+// Muster's PodGroups of whose status something is to be told, or has not
+// arrived.
+struct GroupNews {
+  std::set<GroupRef> changed{};
+  std::set<GroupRef> unsent{};
+};
 
 struct ControllerState {
   ControllerState(ControllerOptions o, Scheduler scheduler)
@@ -39,11 +47,14 @@ struct ControllerState {
   VolumeBook volumes;
   GangBook gangs;
   QueueTally tally;
+  GroupNews group_news;
   Outbox outbox;
   JobBook jobs;
   NominationBook nominations{&outbox};
   WarningBook warnings{&outbox};
 
+  // Its status may be another one, if it has one. O(log groups).
+  void NoteStatus(const GangRecord& gang);
   // The scheduler does not know the gang any more. O(tasks).
   void Forget(GangRecord* gang);
   // No task of it has a place any more. O(tasks).

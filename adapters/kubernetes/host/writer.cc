@@ -143,6 +143,23 @@ class Maker {
               std::move(write));
   }
 
+  absl::StatusOr<client::Write> operator()(
+      const GroupStatusRequest& request) const {
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.content_type = kMerge;
+    write.http.body = api::MusterGroupStatusPatchBody(
+        request.uid, {.phase = request.running ? "Running" : "Pending",
+                      .pending_pods = request.pending_pods,
+                      .running_pods = request.running_pods,
+                      .message = request.message});
+    write.urgency = client::Urgency::kEvent;
+    write.idempotent = true;
+    return At(api::ObjectPath(api::kMusterPodGroups, request.namespace_name,
+                              request.name, "status"),
+              {}, std::move(write));
+  }
+
  private:
   // Either kind of request for one.
   template <typename Request>

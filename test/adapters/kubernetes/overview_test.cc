@@ -148,6 +148,83 @@ TEST(QueueStatusTest, AQueueWithoutAnObjectHasNone) {
   EXPECT_EQ(api.controller().tally().Of("default").running_pods, 1);
 }
 
+// The statuses of PodGroup "g", "PHASE PENDING RUNNING: MESSAGE" each.
+std::vector<std::string> GroupStatuses(const FakeApi& api) {
+  std::vector<std::string> statuses;
+  for (const ApiRequest& request : api.seen()) {
+    const auto* status = std::get_if<GroupStatusRequest>(&request.body);
+    if (status == nullptr || status->name != "g") continue;
+    statuses.push_back(absl::StrCat(
+        status->running ? "Running " : "Pending ", status->pending_pods, " ",
+        status->running_pods, ": ", status->message));
+  }
+  return statuses;
+}
+
+api::MusterPodGroup GroupOfTwo() {
+  api::MusterPodGroup group;
+  group.meta.namespace_name = "default";
+  group.meta.name = "g";
+  group.min_member = 2;
+  return group;
+}
+
+TEST(GroupStatusTest, TellsWhyAPodGroupWaitsAndThatItRuns) {
+  FakeApi api;
+  api.AddNode("n", 2);
+  api.AddPod({.name = "other", .gpus = 1});
+  api.Settle();
+  api.Put(GroupOfTwo());
+  for (const char* name : {"a", "b"}) {
+    api.AddPod({.name = name, .gpus = 1, .labels = {{kPodGroupLabel, "g"}}});
+  }
+  api.Settle();
+  for (int i = 0; i < 20; ++i) api.Pass(kSecond);
+  ASSERT_FALSE(GroupStatuses(api).empty());
+  EXPECT_EQ(GroupStatuses(api).back(),
+            "Pending 2 0: insufficient: 2 nvidia.com/gpu needed, 1 there");
+  EXPECT_LE(GroupStatuses(api).size(), 3u);
+  api.AddNode("m", 1);
+  api.Settle();
+  for (int i = 0; i < 20; ++i) api.Pass(kSecond);
+  EXPECT_EQ(GroupStatuses(api).back(), "Running 0 2: ");
+  EXPECT_LE(GroupStatuses(api).size(), 5u);
+}
+
+TEST(GroupStatusTest, OneWhoseObjectIsGoneHasNone) {
+  FakeApi api;
+  api.AddNode("n", 1);
+  api.AddPod({.name = "a",
+              .gpus = 1,
+              .labels = {{kPodGroupLabel, "g"}},
+              .annotations = {{kMinPodsAnnotation, "1"}}});
+  api.Settle();
+  EXPECT_EQ(api.NodeOf("a"), "n");
+  EXPECT_THAT(GroupStatuses(api), IsEmpty());
+}
+
+TEST(GroupStatusTest, OneThatDidNotArriveIsWrittenAgain) {
+  FakeApi api;
+  api.AddNode("n", 2);
+  api.Put(GroupOfTwo());
+  api.AddPod({.name = "a", .gpus = 1, .labels = {{kPodGroupLabel, "g"}}});
+  const auto statuses = [&](Duration after, ApiOutcome outcome) {
+    std::vector<ApiRequest> requests;
+    api.controller().Step(api.now() + after, &requests);
+    size_t count = 0;
+    for (const ApiRequest& request : requests) {
+      if (!std::holds_alternative<GroupStatusRequest>(request.body)) continue;
+      ++count;
+      api.controller().Answer({request.id, outcome, ""});
+    }
+    return count;
+  };
+  EXPECT_EQ(statuses(0, ApiOutcome::kUnknown), 1u);
+  EXPECT_EQ(statuses(4 * kSecond, ApiOutcome::kDone), 0u);
+  EXPECT_EQ(statuses(5 * kSecond, ApiOutcome::kDone), 1u);
+  EXPECT_EQ(statuses(60 * kSecond, ApiOutcome::kDone), 0u);
+}
+
 TEST(QueueTallyTest, PodsThatNameQueuesThatAreNotThereMakeNoNewOnes) {
   FakeApi api;
   api.AddNode("n", 1);

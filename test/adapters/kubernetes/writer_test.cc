@@ -68,6 +68,23 @@ TEST(WriterTest, AQueuesStatusGoesBehindEverythingElse) {
   EXPECT_EQ(body["status"]["used"], (Json{{"cpu", "1500m"}, {"gpu", "0"}}));
 }
 
+TEST(WriterTest, AGroupsStatusLikewiseWithABoundedMessage) {
+  const client::Write write =
+      WriteOf(GroupStatusRequest{.namespace_name = "ns",
+                                 .name = "g",
+                                 .uid = "u8",
+                                 .pending_pods = 2,
+                                 .message = std::string(5'000, '\xff')});
+  EXPECT_EQ(write.http.path,
+            "/apis/muster.dev/v1alpha1/namespaces/ns/podgroups/g/status");
+  EXPECT_EQ(write.urgency, Urgency::kEvent);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "u8");
+  EXPECT_EQ(body["status"]["phase"], "Pending");
+  EXPECT_EQ(body["status"]["pendingPods"], 2);
+  EXPECT_LE(body["status"]["message"].get<std::string>().size(), 1'024u);
+}
+
 TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
   const client::Write write = WriteOf(EvictRequest{kPod});
   EXPECT_EQ(write.http.method, "POST");
