@@ -8,6 +8,7 @@ server refuses that one, the program says which, and what it is for does not hap
 """
 
 import copy
+import itertools
 import json
 import time
 
@@ -40,7 +41,10 @@ def right_of(entry):
 
 
 class RightsTest(muster.StoryTest):
-    flags = ("--nodes=1", "--gpus=2")
+    # All that the API server has itself is served: other programs cannot bring it.
+    flags = ("--nodes=1", "--gpus=2",
+             "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true",
+             "--runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true")
     shared = True
 
     @classmethod
@@ -218,9 +222,9 @@ class RightsTest(muster.StoryTest):
         namespace, group, resource, verb = right
         rules = []
         for rule in role["rules"]:
-            for one in rule["resources"]:
-                rules.append(copy.deepcopy({**rule, "resources": [one]}))
-                if group in rule["apiGroups"] and one == resource and verb in rule["verbs"]:
+            for its, one in itertools.product(rule["apiGroups"], rule["resources"]):
+                rules.append(copy.deepcopy({**rule, "apiGroups": [its], "resources": [one]}))
+                if its == group and one == resource and verb in rule["verbs"]:
                     rules[-1]["verbs"].remove(verb)
         self.put({**role, "metadata": dict(role["metadata"]), "rules": [one for one in rules if one["verbs"]]})
         name, _, sub = resource.partition("/")
