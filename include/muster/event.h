@@ -237,7 +237,7 @@ struct DecisionApplied {
 // The host did not and will not do it. A start: all its tasks failed. An
 // eviction: the victim goes on, and the nomination it was for is undone.
 // Either way the gang is left alone for a while
-// (SchedulerConfig::backoff_base).
+// (SchedulerConfig::backoff_base), or until a task of it fails.
 struct DecisionRefused {
   uint64_t seq = 0;
 };

@@ -112,7 +112,7 @@ absl::StatusOr<std::vector<Document>> LoadPiece(const Piece& piece) {
     if (root.IsNull()) return documents;
     absl::Status s = Extent(piece.first_line, piece.text.size()).Measure(root);
     if (!s.ok()) return s;
-    documents.push_back({std::move(root), piece.first_line});
+    documents.push_back({root, piece.first_line});
   } catch (const YAML::Exception& e) {
     return At(piece.first_line + std::max(0, e.mark.line), e.msg);
   }

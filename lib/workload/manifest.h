@@ -55,9 +55,9 @@ class Findings {
 class Value {
  public:
   Value() = default;
-  Value(YAML::Node node, std::string path, Findings* findings)
+  Value(const YAML::Node& node, std::string path, Findings* findings)
       : there_(!node.IsNull()),
-        node_(std::move(node)),
+        node_(node),
         path_(std::move(path)),
         findings_(findings) {}
 

@@ -5,7 +5,7 @@
 
 namespace muster::kubernetes {
 
-void NominationBook::Set(const std::string& gang, Places places) {
+void NominationBook::Set(const std::string& gang, const Places& places) {
   const Places before = std::exchange(gangs_[gang], places);
   for (const auto& [uid, nomination] : before) {
     if (!places.contains(uid)) outbox_.Ask(NominateRequest{nomination.pod, ""});

@@ -30,7 +30,7 @@ class NominationBook {
   void Check(absl::FunctionRef<bool(const std::string&)> stands);
   // These pods of the gang are nominated, and no others. Asks for what is new.
   // O(pods of the gang x their logarithm).
-  void Set(const std::string& gang, Places places);
+  void Set(const std::string& gang, const Places& places);
   // These pods of the gang are being bound, after which nobody looks at their
   // nominations; what others have is taken back. O(pods of the gang x their
   // logarithm).
