@@ -308,8 +308,8 @@ class PlanInvariants {
     return "";
   }
 
-  // A stop was refused a short while ago, and no task has failed since: that has
-  // a back-off of its own, which takes the place of this one.
+  // A stop was refused a short while ago, and no task has failed since: that
+  // has a back-off of its own, which takes the place of this one.
   bool IsSpared(const GangState& g) const {
     return g.failures == 0 && g.backoff_until > trial_.plan.now &&
            g.repair_reason != ReasonCode::kTaskFailed;

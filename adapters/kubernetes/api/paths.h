@@ -17,40 +17,44 @@ struct ResourceType {
   std::string_view version{};
   std::string_view plural{};
   bool namespaced = true;
+  std::string_view kind{};  // Of its objects, where somebody has to name it.
 };
 
-inline constexpr ResourceType kPods{"", "v1", "pods"};
-inline constexpr ResourceType kNodes{"", "v1", "nodes", false};
-inline constexpr ResourceType kNamespaces{"", "v1", "namespaces", false};
-inline constexpr ResourceType kResourceQuotas{"", "v1", "resourcequotas"};
+inline constexpr ResourceType kPods{"", "v1", "pods", true, "Pod"};
+inline constexpr ResourceType kNodes{"", "v1", "nodes", false, "Node"};
+inline constexpr ResourceType kNamespaces{"", "v1", "namespaces", false,
+                                          "Namespace"};
+inline constexpr ResourceType kResourceQuotas{"", "v1", "resourcequotas", true,
+                                              "ResourceQuota"};
 inline constexpr ResourceType kPersistentVolumes{"", "v1", "persistentvolumes",
-                                                 false};
-inline constexpr ResourceType kPersistentVolumeClaims{"", "v1",
-                                                      "persistentvolumeclaims"};
+                                                 false, "PersistentVolume"};
+inline constexpr ResourceType kPersistentVolumeClaims{
+    "", "v1", "persistentvolumeclaims", true, "PersistentVolumeClaim"};
 inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "events"};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "leases"};
-inline constexpr ResourceType kStorageClasses{"storage.k8s.io", "v1",
-                                              "storageclasses", false};
+inline constexpr ResourceType kStorageClasses{
+    "storage.k8s.io", "v1", "storageclasses", false, "StorageClass"};
 inline constexpr ResourceType kPriorityClasses{"scheduling.k8s.io", "v1",
                                                "priorityclasses", false};
-inline constexpr ResourceType kPodDisruptionBudgets{"policy", "v1",
-                                                    "poddisruptionbudgets"};
-inline constexpr ResourceType kJobs{"batch", "v1", "jobs"};
-inline constexpr ResourceType kQueues{"muster.dev", "v1alpha1", "queues",
-                                      false};
+inline constexpr ResourceType kPodDisruptionBudgets{
+    "policy", "v1", "poddisruptionbudgets", true, "PodDisruptionBudget"};
+inline constexpr ResourceType kJobs{"batch", "v1", "jobs", true, "Job"};
+inline constexpr ResourceType kQueues{"muster.dev", "v1alpha1", "queues", false,
+                                      "Queue"};
 inline constexpr ResourceType kMusterPodGroups{"muster.dev", "v1alpha1",
-                                               "podgroups"};
-inline constexpr ResourceType kCoschedulingPodGroups{"scheduling.x-k8s.io",
-                                                     "v1alpha1", "podgroups"};
-inline constexpr ResourceType kVolcanoPodGroups{"scheduling.volcano.sh",
-                                                "v1beta1", "podgroups"};
+                                               "podgroups", true, "PodGroup"};
+inline constexpr ResourceType kCoschedulingPodGroups{
+    "scheduling.x-k8s.io", "v1alpha1", "podgroups", true, "PodGroup"};
+inline constexpr ResourceType kVolcanoPodGroups{
+    "scheduling.volcano.sh", "v1beta1", "podgroups", true, "PodGroup"};
 
 // Of scheduling.k8s.io, in the version that is served: "v1beta1", ...
 constexpr ResourceType PodGroupsOf(std::string_view version) {
-  return {"scheduling.k8s.io", version, "podgroups"};
+  return {"scheduling.k8s.io", version, "podgroups", true, "PodGroup"};
 }
 constexpr ResourceType CompositePodGroupsOf(std::string_view version) {
-  return {"scheduling.k8s.io", version, "compositepodgroups"};
+  return {"scheduling.k8s.io", version, "compositepodgroups", true,
+          "CompositePodGroup"};
 }
 
 // Whether the server takes it for a name in a path: 1 to 253 bytes, not "." or

@@ -20,15 +20,18 @@ namespace muster::kubernetes::api {
 inline constexpr size_t kMaxMessage = 1024;
 inline constexpr size_t kMaxReason = 128;  // And actions, and instances.
 
-// Whom a request is about.
+// Whom a request or an Event is about.
 struct ObjectReference {
   std::string api_version{};
   std::string kind{};
-  std::string namespace_name{};
+  std::string namespace_name{};  // "": it is in none.
   std::string name{};
   std::string uid{};
   std::string resource_version{};
   std::string field_path{};
+
+  friend auto operator<=>(const ObjectReference&,
+                          const ObjectReference&) = default;
 };
 
 // --- Pods --------------------------------------------------------------------

@@ -146,7 +146,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
   });
   for (const auto& [queue, why] :
        state_.queues.TakeRefused(state_.link.now())) {
-    state_.warnings.Warn(QueueRef(queue), kRefused, why);
+    state_.warnings.Warn(QueueObject(queue), kRefused, why);
   }
   reporter_.Step();
   queue_reporter_.Step();
@@ -167,7 +167,7 @@ Time Controller::next_step() const {
 ControllerCounts Controller::counts() const {
   return {.pods = state_.gangs.pods().size(),
           .groups = state_.gangs.size(),
-          .jobs = observer_.jobs(),
+          .jobs = state_.jobs.size(),
           .kept = observer_.kept(),
           .roles = observer_.roles(),
           .in_flight = state_.outbox.awaited(),

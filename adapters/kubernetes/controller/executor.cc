@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -91,10 +92,10 @@ void Executor::Stop(const DecisionRecord& decision,
                                .pod = slot->pod,
                                .attempt = decision.seq,
                                .must = decision.on_behalf_of.empty()});
-  if (auto warning = s_.jobs.TakeWarning(pod->job)) {
+  if (auto warning = s_.jobs.TakeWarning(pod->ref.namespace_name, pod->job)) {
     s_.outbox.Ask(*std::move(warning));
   }
-  s_.outbox.Ask(EventRequest{.pod = pod->ref,
+  s_.outbox.Ask(EventRequest{.object = PodObject(pod->ref),
                              .warning = false,
                              .reason = "Preempted",
                              .action = "Preempting",
@@ -141,7 +142,7 @@ void Executor::ShowNomination(const DecisionRecord& decision,
     }
   }
   if (decision.kind == kNominate) {
-    s_.nominations.Set(decision.gang, std::move(places));
+    s_.nominations.Set(decision.gang, places);
   } else if (decision.kind == kStart) {
     std::set<std::string> bound;
     for (const auto& [uid, place] : places) bound.insert(uid);
@@ -174,7 +175,6 @@ void Executor::BindFailed(const AwaitedRequest& request, TaskSlot* slot) {
                                    .attempt = slot->attempt,
                                    .outcome = TaskOutcome::kFailed}}});
   slot->stage = TaskStage::kWaiting;
-  s_.nodes.TellUsageAgain(slot->node);
 }
 
 void Executor::BindAnswered(const ApiAnswer& answer,
@@ -188,7 +188,7 @@ void Executor::BindAnswered(const ApiAnswer& answer,
       pod->node = std::get<BindRequest>(request.body).node;
       s_.nominations.Bound(request.pod);
       s_.outbox.Ask(
-          EventRequest{.pod = pod->ref,
+          EventRequest{.object = PodObject(pod->ref),
                        .reason = "Scheduled",
                        .action = "Binding",
                        .note = absl::StrCat("Assigned to ", pod->node)});
@@ -273,6 +273,13 @@ void Executor::EvictAnswered(const ApiAnswer& answer,
   s_.gangs.Touch(gang.ref);
 }
 
+void Executor::ClaimAnswered(const ApiAnswer& answer,
+                             const AwaitedRequest& request,
+                             const ObjectVersion& claim) {
+  s_.volumes.Answer({claim.namespace_name, claim.name}, request.attempt,
+                    answer);
+}
+
 void Executor::Answer(const ApiAnswer& answer) {
   const auto request = s_.outbox.TakeAnswered(answer.id);
   if (!request) return;
@@ -282,24 +289,23 @@ void Executor::Answer(const ApiAnswer& answer) {
     EvictAnswered(answer, *request);
   } else if (std::holds_alternative<ReadRequest>(request->body)) {
     ReadAnswered(answer, *request);
-  } else if (const auto* selected =
+  } else if (const auto* select =
                  std::get_if<SelectNodeRequest>(&request->body)) {
-    s_.volumes.Answer({selected->claim.namespace_name, selected->claim.name},
-                      request->attempt, answer);
-  } else if (const auto* given =
+    ClaimAnswered(answer, *request, select->claim);
+  } else if (const auto* give =
                  std::get_if<GiveVolumeRequest>(&request->body)) {
-    s_.volumes.Answer({given->claim.namespace_name, given->claim.name},
-                      request->attempt, answer);
+    ClaimAnswered(answer, *request, give->claim);
   } else if (const auto* status =
                  std::get_if<QueueStatusRequest>(&request->body)) {
-    if (answer.outcome != ApiOutcome::kDone) s_.tally.SetUnsent(status->name);
+    if (answer.outcome != ApiOutcome::kDone) {
+      s_.queue_news.SetUnsent(status->name);
+    }
   } else if (const auto* group =
                  std::get_if<GroupStatusRequest>(&request->body)) {
-    if (answer.outcome == ApiOutcome::kDone) return;
-    const GroupRef ref{GroupKind::kMusterGroup, group->namespace_name,
-                       group->name};
-    s_.group_news.changed.insert(ref);
-    s_.group_news.unsent.insert(ref);
+    if (answer.outcome != ApiOutcome::kDone) {
+      s_.group_news.SetUnsent(
+          {GroupKind::kMusterGroup, group->namespace_name, group->name});
+    }
   }
 }
 

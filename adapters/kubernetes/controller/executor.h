@@ -44,6 +44,8 @@ class Executor {
   void BindAnswered(const ApiAnswer& answer, const AwaitedRequest& request);
   void EvictAnswered(const ApiAnswer& answer, const AwaitedRequest& request);
   void ReadAnswered(const ApiAnswer& answer, const AwaitedRequest& request);
+  void ClaimAnswered(const ApiAnswer& answer, const AwaitedRequest& request,
+                     const ObjectVersion& claim);
 
   ControllerState& s_;
   Reporter& reporter_;

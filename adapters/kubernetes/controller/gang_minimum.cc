@@ -86,7 +86,7 @@ class Writer {
 
   void RequireAll() {
     const PodTally& all = tally_.all;
-    uint32_t minimum = std::max(Less(spec_.min_pods, all.finished), 1u);
+    uint32_t minimum = PodsNeeded(spec_, all);
     if (all.tasks < minimum) {
       Hold(absl::StrCat(all.tasks + all.finished, " of ", spec_.min_pods,
                         kPodsLack));
@@ -117,6 +117,10 @@ size_t FindSubgroup(const GroupSpec& spec, const std::string& name) {
   return static_cast<size_t>(
       std::ranges::find(spec.subgroups, name, &Subgroup::name) -
       spec.subgroups.begin());
+}
+
+uint32_t PodsNeeded(const GroupSpec& spec, const PodTally& all) {
+  return std::max(Less(spec.min_pods, all.finished), 1u);
 }
 
 void RequirePods(const GroupSpec& spec, const GangTally& tally,

@@ -33,6 +33,10 @@ struct GangTally {
 // none. O(subgroups).
 size_t FindSubgroup(const GroupSpec& spec, const std::string& name);
 
+// Of the pods of a group without subgroups, at least 1: those that are through
+// are not needed again.
+uint32_t PodsNeeded(const GroupSpec& spec, const PodTally& all);
+
 // Writes the gang's groups below the first, and the minimums of its groups and
 // roles. Its roles have as many tasks as there are; `subgroup_of` has the
 // position of each one's subgroup. While nothing of the gang has a place and

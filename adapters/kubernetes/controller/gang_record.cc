@@ -228,24 +228,17 @@ GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
 }
 
 uint32_t GangRecord::Needed(const Pods& pods) const {
-  uint32_t finished = 0, with_place = 0;
+  if (spec->subgroups.empty()) {
+    return PodsNeeded(*spec, Summarise(pods).tally.all);
+  }
+  // Any of those that have places may be one that its subgroup needs.
+  uint32_t with_place = 0;
   for (const RoleSlots& role : roles_) {
     for (const TaskSlot& slot : role.slots) {
       with_place += slot.placed() || slot.stage == TaskStage::kDone ? 1 : 0;
     }
   }
-  // Any of them may be one that its subgroup needs.
-  if (!spec->subgroups.empty()) return with_place;
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (it == pods.end() || task || !Owns(it->second)) continue;
-    const PodRecord& pod = it->second;
-    // Another scheduler may have bound it.
-    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
-    if (counts) ++finished;
-  }
-  // Those that are through already are not needed again.
-  return spec->min_pods > finished ? spec->min_pods - finished : 1;
+  return with_place;
 }
 
 void GangRecord::Reassign(const std::string& uid) {

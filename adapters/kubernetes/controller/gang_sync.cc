@@ -78,7 +78,6 @@ void GangSync::AnswerTasks(GangRecord* gang) {
       if (!slots[i].placed()) continue;
       auto answer = AnswerOf({r, i}, &slots[i], gang);
       if (!answer) continue;
-      if (!slots[i].placed()) s_.nodes.TellUsageAgain(slots[i].node);
       answers.tasks.push_back(*std::move(answer));
     }
   }
@@ -232,9 +231,7 @@ void GangSync::UpdateTally(const GangRecord& gang) {
   for (const auto& [uid, task] : gang.members()) {
     const PodRecord* pod = s_.gangs.FindPod(uid);
     if (pod == nullptr) continue;
-    const bool pending = pod->node.empty() && !pod->gated && !pod->deleting &&
-                         pod->end == PodRecord::End::kNone;
-    counts.pending_pods += pending ? 1 : 0;
+    counts.pending_pods += pod->pending() ? 1 : 0;
     counts.running_pods += pod->runs() ? 1 : 0;
   }
   s_.tally.Set(gang.ref, std::move(counts));

@@ -1,40 +1,23 @@
 #include "adapters/kubernetes/controller/group_reporter.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace muster::kubernetes {
 
 void GroupReporter::Step() {
   const Time now = s_.link.now();
-  for (const GroupRef& ref : std::exchange(s_.group_news.changed, {})) {
-    const auto told = told_.find(ref);
-    due_.emplace(
-        ref, told == told_.end()
-                 ? now
-                 : std::max(now, told->second.at + s_.options.status_interval));
+  for (const GroupRef& ref : s_.group_news.TakeTouched()) {
+    s_.group_news.Schedule(ref, now);
   }
-  for (auto it = due_.begin(); it != due_.end();) {
-    if (it->second > now) {
-      ++it;
-      continue;
-    }
-    const GangRecord* gang = s_.gangs.Find(it->first);
+  for (const GroupRef& ref : s_.group_news.TakeDue(now)) {
+    const GangRecord* gang = s_.gangs.Find(ref);
     if (gang != nullptr && gang->has_object && gang->spec) {
       Report(*gang);
     } else {
-      told_.erase(it->first);
-      s_.group_news.unsent.erase(it->first);
+      told_.erase(ref);
+      s_.group_news.Forget(ref);
     }
-    it = due_.erase(it);
   }
-}
-
-Time GroupReporter::next_step() const {
-  if (!s_.group_news.changed.empty()) return s_.link.now();
-  Time next = kForever;
-  for (const auto& [ref, at] : due_) next = std::min(next, at);
-  return next;
 }
 
 void GroupReporter::Report(const GangRecord& gang) {
@@ -48,11 +31,12 @@ void GroupReporter::Report(const GangRecord& gang) {
                             .running_pods = counts.running_pods};
   const std::string essence = runs ? "" : gang.reported;
   Told& told = told_[gang.ref];
-  const bool unsent = s_.group_news.unsent.erase(gang.ref) > 0;
+  const bool unsent = s_.group_news.TakeUnsent(gang.ref);
   status.message = told.status.message;
   if (status == told.status && essence == told.essence && !unsent) return;
   status.message = runs ? "" : gang.why;
-  told = {s_.link.now(), status, essence};
+  told = {status, essence};
+  s_.group_news.Told(gang.ref, s_.link.now());
   s_.outbox.Ask(AwaitedRequest{.body = std::move(status)});
 }
 

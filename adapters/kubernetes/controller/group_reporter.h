@@ -20,11 +20,10 @@ class GroupReporter {
   // O(groups that changed x their logarithm).
   void Step();
   // When Step has something to do; kForever: never. O(groups that are due).
-  Time next_step() const;
+  Time next_step() const { return s_.group_news.next(s_.link.now()); }
 
  private:
   struct Told {
-    Time at = 0;
     GroupStatusRequest status{};
     std::string essence{};  // Of its message.
   };
@@ -32,7 +31,6 @@ class GroupReporter {
   void Report(const GangRecord& gang);
 
   ControllerState& s_;
-  std::map<GroupRef, Time> due_;
   std::map<GroupRef, Told> told_;
 };
 

@@ -33,12 +33,6 @@ class NodeBook {
   // while the node is there. O(log pods).
   void SetUsage(const std::string& uid, PodUsage usage);
 
-  // A task has left the node: what others use of it is told again, which makes
-  // the scheduler look anew at which devices theirs can be. O(log nodes).
-  void TellUsageAgain(const std::string& name) {
-    if (on_.contains(name)) used_otherwise_.insert(name);
-  }
-
   // What is new since the last call: nodes that went, came or changed, which
   // of them go away, then what others use of them. O(changes + pods of nodes
   // whose usage changed).

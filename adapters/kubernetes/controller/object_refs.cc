@@ -1,52 +1,56 @@
 #include "adapters/kubernetes/controller/object_refs.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/model/owner_kind.h"
 
 namespace muster::kubernetes {
-namespace {
 
-// "TFJob/NAME".
-ObjectRef OwnerObject(const GroupRef& ref, const std::string& uid) {
-  const size_t slash = ref.name.find('/');
-  const std::string kind = ref.name.substr(0, slash);
-  const auto known = std::ranges::find(OwnerKinds(), kind, &OwnerKind::kind);
-  if (known == OwnerKinds().end() || slash == std::string::npos) return {};
-  const std::string group(known->group), version(known->versions[0]);
-  return {absl::StrCat(group, "/", version), kind, ref.namespace_name,
-          ref.name.substr(slash + 1), uid};
+api::ObjectReference ToReference(const api::ResourceType& type,
+                                 std::string namespace_name, std::string name,
+                                 std::string uid) {
+  const std::string group(type.group), version(type.version);
+  return {.api_version =
+              group.empty() ? version : absl::StrCat(group, "/", version),
+          .kind = std::string(type.kind),
+          .namespace_name = std::move(namespace_name),
+          .name = std::move(name),
+          .uid = std::move(uid)};
 }
 
-}  // namespace
-
-ObjectRef QueueRef(const api::ObjectMeta& meta) {
-  return {"muster.dev/v1alpha1", "Queue", "", meta.name, meta.uid};
+api::ObjectReference PodObject(const PodRef& pod) {
+  return ToReference(api::kPods, pod.namespace_name, pod.name, pod.uid);
 }
 
-ObjectRef JobRef(const std::string& namespace_name, const std::string& name,
-                 const std::string& uid) {
-  return {"batch/v1", "Job", namespace_name, name, uid};
+api::ObjectReference QueueObject(const api::ObjectMeta& meta) {
+  return ToReference(api::kQueues, "", meta.name, meta.uid);
 }
 
-ObjectRef GroupObject(const GroupRef& ref, const std::string& uid) {
-  const auto of = [&](const char* version, const char* kind) -> ObjectRef {
-    return {version, kind, ref.namespace_name, ref.name, uid};
+api::ObjectReference GroupObject(const GroupRef& ref, const std::string& uid) {
+  const auto of = [&](const api::ResourceType& type) {
+    return ToReference(type, ref.namespace_name, ref.name, uid);
   };
   switch (ref.kind) {
     case GroupKind::kPodGroup:
-      return of("scheduling.k8s.io/v1beta1", "PodGroup");
+      return of(api::PodGroupsOf("v1beta1"));
     case GroupKind::kCompositeGroup:
-      return of("scheduling.k8s.io/v1beta1", "CompositePodGroup");
+      return of(api::CompositePodGroupsOf("v1alpha3"));
     case GroupKind::kVolcanoGroup:
-      return of("scheduling.volcano.sh/v1beta1", "PodGroup");
+      return of(api::kVolcanoPodGroups);
     case GroupKind::kCoschedulingGroup:
-      return of("scheduling.x-k8s.io/v1alpha1", "PodGroup");
-    case GroupKind::kOwner:
-      return OwnerObject(ref, uid);
+      return of(api::kCoschedulingPodGroups);
+    case GroupKind::kOwner:  // "TFJob/NAME".
+      for (const OwnerKind& kind : OwnerKinds()) {
+        if (!ref.name.starts_with(absl::StrCat(std::string(kind.kind), "/"))) {
+          continue;
+        }
+        return ToReference(kind.type(kind.versions[0]), ref.namespace_name,
+                           ref.name.substr(kind.kind.size() + 1), uid);
+      }
+      return {};
     default:
-      return of("muster.dev/v1alpha1", "PodGroup");
+      return of(api::kMusterPodGroups);
   }
 }
 

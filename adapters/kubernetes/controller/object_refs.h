@@ -4,15 +4,21 @@
 #include <string>
 
 #include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/api/paths.h"
+#include "adapters/kubernetes/api/writers.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/model/group.h"
 
 namespace muster::kubernetes {
 
-ObjectRef QueueRef(const api::ObjectMeta& meta);
-ObjectRef JobRef(const std::string& namespace_name, const std::string& name,
-                 const std::string& uid);
+// An object of the type.
+api::ObjectReference ToReference(const api::ResourceType& type,
+                                 std::string namespace_name, std::string name,
+                                 std::string uid);
+
+api::ObjectReference PodObject(const PodRef& pod);
+api::ObjectReference QueueObject(const api::ObjectMeta& meta);
 // A group that has an object, of that UID.
-ObjectRef GroupObject(const GroupRef& ref, const std::string& uid);
+api::ObjectReference GroupObject(const GroupRef& ref, const std::string& uid);
 
 }  // namespace muster::kubernetes

@@ -17,14 +17,14 @@
 namespace muster::kubernetes {
 namespace {
 
-using End = PodRecord::End;
-
-VolumeUser UserOf(const api::Pod& pod) {
+VolumeUser UserOf(const api::Pod& pod, std::vector<PodClaim> claims,
+                  bool runs) {
   return {.uid = pod.meta.uid,
           .namespace_name = pod.meta.namespace_name,
           .name = pod.meta.name,
-          .claims = ClaimsOf(pod),
-          .created = ToTime(pod.meta.creation)};
+          .claims = std::move(claims),
+          .created = ToTime(pod.meta.creation),
+          .runs = runs};
 }
 
 }  // namespace
@@ -59,9 +59,10 @@ void Observer::Observe(const api::Pod& pod) {
     const bool runs =
         !pod.node_name.empty() && EndOf(pod) == PodRecord::End::kNone;
     s_.nodes.SetUsage(pod.meta.uid, runs ? UsageOf(pod, s_.kinds) : PodUsage());
-    VolumeUser user = UserOf(pod);
-    user.runs = runs;
-    if (!user.claims.empty()) s_.volumes.SetUser(std::move(user));
+    std::vector<PodClaim> claims = ClaimsOf(pod);
+    if (!claims.empty()) {
+      s_.volumes.SetUser(UserOf(pod, std::move(claims), runs));
+    }
     return;
   }
   const PodRecord* known = s_.gangs.FindPod(pod.meta.uid);
@@ -77,6 +78,7 @@ void Observer::Observe(const api::Pod& pod) {
   }
   if (record.role != nullptr &&
       !LearnTopology(record.role->topology.topology)) {
+    record.own_role = nullptr;
     record.role = nullptr;
     record.usage = UsageOf(pod, s_.kinds);
     record.error =
@@ -96,12 +98,9 @@ void Observer::Observe(const api::Pod& pod) {
     if (known->group != record.group) Leave(record.ref.uid);
   }
   if (!record.claims.empty()) {
-    VolumeUser user = UserOf(pod);
+    VolumeUser user = UserOf(pod, record.claims, record.runs());
     user.group = record.group;
-    user.runs = record.runs();
-    user.waits = record.node.empty() && !record.gated && !record.deleting &&
-                 record.own_role != nullptr &&
-                 EndOf(pod) == PodRecord::End::kNone;
+    user.waits = record.pending() && record.own_role != nullptr;
     s_.volumes.SetUser(std::move(user));
   }
   GangRecord& gang = s_.gangs.SetPod(std::move(record));
@@ -123,18 +122,19 @@ void Observer::NoteStatus(const api::Pod& pod, const PodRecord& record,
   const std::string& error = record.annotation_error;
   if (error.empty()) return;
   if (known != nullptr && known->annotation_error == error) return;
-  s_.outbox.Ask(EventRequest{.pod = record.ref,
+  s_.outbox.Ask(EventRequest{.object = PodObject(record.ref),
                              .warning = true,
                              .reason = "InvalidAnnotation",
                              .action = "Reading",
                              .note = error});
 }
 
-void Observer::ObserveBad(const ObjectRef& object, const std::string& why) {
+void Observer::ObserveBad(const api::ObjectReference& object,
+                          const std::string& why) {
   s_.warnings.Warn(object, "Unreadable", why);
 }
 
-void Observer::Readable(const ObjectRef& object) {
+void Observer::Readable(const api::ObjectReference& object) {
   s_.warnings.Clear(object, "Unreadable");
 }
 
@@ -165,8 +165,8 @@ std::optional<GroupSpec> Observer::SpecOf(const GroupRef& ref,
                                           const api::Pod& pod) const {
   std::optional<GroupSpec> spec = SpecFromPod(ref, pod);
   if (ref.kind == GroupKind::kJob) {
-    const auto job = jobs_.find({ref.namespace_name, ref.name});
-    if (job != jobs_.end()) spec->submitted = job->second;
+    const auto created = s_.jobs.CreatedAt(ref.namespace_name, ref.name);
+    if (created) spec->submitted = *created;
   }
   return spec;
 }
@@ -222,7 +222,7 @@ void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
     gang.spec->error =
         "topology: there are too many, or this is no label's key";
   }
-  const ObjectRef object = GroupObject(ref, gang.spec->key);
+  const api::ObjectReference object = GroupObject(ref, gang.spec->key);
   if (gang.spec->error.empty()) {
     s_.warnings.Clear(object, kRefused);
   } else {
@@ -329,11 +329,10 @@ void Observer::Observe(const api::Owner& owner) {
 
 void Observer::ObserveJob(const api::Owner& job) {
   s_.jobs.Set(job);
-  const Time created = ToTime(job.meta.creation);
-  jobs_[{job.meta.namespace_name, job.meta.uid}] = created;
   const GroupRef ref{GroupKind::kJob, job.meta.namespace_name, job.meta.uid};
   GangRecord* gang = s_.gangs.Find(ref);
   if (gang == nullptr || !gang->spec) return;
+  const Time created = ToTime(job.meta.creation);
   if (std::exchange(gang->spec->submitted, created) != created) {
     s_.gangs.Touch(ref);
   }
@@ -341,8 +340,7 @@ void Observer::ObserveJob(const api::Owner& job) {
 
 void Observer::JobGone(const std::string& namespace_name,
                        const std::string& uid) {
-  s_.jobs.Remove(uid);
-  jobs_.erase({namespace_name, uid});
+  s_.jobs.Remove(namespace_name, uid);
   GroupGone({GroupKind::kJob, namespace_name, uid});
 }
 
@@ -354,12 +352,12 @@ void Observer::Observe(const api::Queue& queue) {
   if (s_.kinds.Learn(resources)) LearnedKinds();
   if (!s_.queues.Set(queue)) return;
   s_.gangs.TouchAllOf(queue.meta.name, "");
-  s_.tally.Touch(queue.meta.name);
+  s_.queue_news.Touch(queue.meta.name);
 }
 
 void Observer::QueueGone(const std::string& name) {
   s_.queues.Remove(name);
-  s_.tally.Touch(name);
+  s_.queue_news.Touch(name);
   s_.gangs.TouchAllOf(name, "");
 }
 
@@ -380,7 +378,7 @@ void Observer::Observe(const api::PodDisruptionBudget& budget) {
 void Observer::SetQuota(const std::string& namespace_name,
                         const std::string& name, api::ResourceList limits) {
   if (!s_.options.quota_from_namespaces) return;
-  s_.kinds_changed |= s_.kinds.Learn(limits);
+  if (s_.kinds.Learn(limits)) LearnedKinds();
   if (!s_.queues.SetQuota(namespace_name, name, std::move(limits))) return;
   s_.gangs.TouchAllOf("", namespace_name);
 }

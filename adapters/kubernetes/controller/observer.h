@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
@@ -50,8 +49,8 @@ class Observer {
   void Observe(const api::StorageClass& storage_class);
 
   // Its JSON is no such object, and why; it is readable (again).
-  void ObserveBad(const ObjectRef& object, const std::string& why);
-  void Readable(const ObjectRef& object);
+  void ObserveBad(const api::ObjectReference& object, const std::string& why);
+  void Readable(const api::ObjectReference& object);
   // O(1).
   bool has_warnings() const { return !s_.warnings.empty(); }
 
@@ -68,17 +67,16 @@ class Observer {
   void VolumeGone(const std::string& name);
   void StorageClassGone(const std::string& name);
 
-  size_t jobs() const { return jobs_.size(); }
   size_t roles() const { return roles_.size(); }
   size_t kept() const { return composites_.size() + of_no_kind_.size(); }
 
  private:
-  // What a pod's status and annotations say beside what is scheduled by.
-  void NoteStatus(const api::Pod& pod, const PodRecord& record,
-                  const PodRecord* known);
   using Name = CompositeBook::Name;
 
   bool Manages(const api::Pod& pod) const;
+  // What a pod's status and annotations say beside what is scheduled by.
+  void NoteStatus(const api::Pod& pod, const PodRecord& record,
+                  const PodRecord* known);
   // Nothing is known of the pod any more, but that it may have no kind.
   void Erase(const std::string& uid);
   // Likewise, since it comes under another group; it is known.
@@ -106,8 +104,6 @@ class Observer {
   CompositeBook composites_;
   // By UID: they ask for a resource that has no kind.
   std::map<std::string, api::Pod> of_no_kind_;
-  // By namespace and UID: when they were created.
-  std::map<std::pair<std::string, std::string>, Time> jobs_;
 };
 
 }  // namespace muster::kubernetes

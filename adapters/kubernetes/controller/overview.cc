@@ -5,20 +5,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 #include "adapters/kubernetes/controller/reason_message.h"
 
 namespace muster::kubernetes {
 namespace {
 
-std::string KindOf(GroupKind kind) {
-  switch (kind) {
-    case GroupKind::kPod:
-      return "Pod";
-    case GroupKind::kJob:
-      return "Job";
-    default:
-      return "PodGroup";
-  }
+std::string KindOf(const GroupRef& ref) {
+  if (ref.kind == GroupKind::kPod) return std::string(api::kPods.kind);
+  if (ref.kind == GroupKind::kJob) return std::string(api::kJobs.kind);
+  return GroupObject(ref, "").kind;
 }
 
 std::string PhaseOf(const PodRecord& pod, const TaskSlot* slot) {
@@ -64,7 +60,7 @@ std::vector<QueueOverview> Overview::Queues() const {
 }
 
 GangOverview Overview::Describe(const GangRecord& gang) const {
-  GangOverview overview{.kind = KindOf(gang.ref.kind),
+  GangOverview overview{.kind = KindOf(gang.ref),
                         .namespace_name = gang.ref.namespace_name,
                         .name = NameOf(gang),
                         .queue = gang.told.queue,

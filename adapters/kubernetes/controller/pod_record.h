@@ -57,11 +57,13 @@ struct PodRecord {
   enum class End : uint8_t { kNone, kSucceeded, kFailed };
   End end = End::kNone;
 
-  // It waits to be bound.
-  bool waits() const {
-    return node.empty() && !gated && !deleting && end == End::kNone &&
-           role != nullptr && lacks.empty();
+  // It is there, and has no node yet.
+  bool pending() const {
+    return node.empty() && !gated && !deleting && end == End::kNone;
   }
+
+  // It waits to be bound.
+  bool waits() const { return pending() && role != nullptr && lacks.empty(); }
 
   // It has a node, and uses room there.
   bool runs() const { return !node.empty() && end == End::kNone; }

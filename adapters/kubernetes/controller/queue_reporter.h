@@ -19,23 +19,18 @@ class QueueReporter {
   // Asks for what is due. O(queues that changed x their depth).
   void Step();
   // When Step has something to do; kForever: never.
-  Time next_step() const;
+  Time next_step() const { return s_.queue_news.next(s_.link.now()); }
 
  private:
-  struct Told {
-    Time at = 0;
-    QueueStatusRequest status{};
-  };
-
   // The queue and those above it, whose use holds its own.
   void Note(const std::string& queue);
   void Report(const api::Queue& queue);
   // In thousandths.
-  api::ResourceList UseOf(const std::string& queue, const Told& told) const;
+  api::ResourceList UseOf(const std::string& queue,
+                          const QueueStatusRequest& told) const;
 
   ControllerState& s_;
-  std::map<std::string, Time> due_;
-  std::map<std::string, Told> told_;
+  std::map<std::string, QueueStatusRequest> told_;
 };
 
 }  // namespace muster::kubernetes

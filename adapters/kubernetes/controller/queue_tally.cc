@@ -11,7 +11,7 @@ void QueueTally::Count(const GangCounts& counts, int64_t times) {
       times;
   queue.pending_pods += times * counts.pending_pods;
   queue.running_pods += times * counts.running_pods;
-  touched_.insert(counts.queue);
+  news_.Touch(counts.queue);
 }
 
 void QueueTally::Set(const GroupRef& ref, GangCounts counts) {
@@ -39,13 +39,8 @@ GangCounts QueueTally::Of(const GroupRef& ref) const {
 }
 
 void QueueTally::Forget(const std::string& queue) {
-  unsent_.erase(queue);
   const auto it = queues_.find(queue);
   if (it != queues_.end() && it->second == QueueCounts{}) queues_.erase(it);
-}
-
-std::set<std::string> QueueTally::TakeTouched() {
-  return std::exchange(touched_, {});
 }
 
 }  // namespace muster::kubernetes

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
+#include "adapters/kubernetes/controller/status_news.h"
 #include "adapters/kubernetes/model/group.h"
 
 namespace muster::kubernetes {
@@ -30,9 +30,12 @@ struct GangCounts {
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
-// Not synchronised.
+// Queues of which a number changes are touched in the news. Not synchronised.
 class QueueTally {
  public:
+  // Not owned.
+  explicit QueueTally(StatusNews<std::string>* news) : news_(*news) {}
+
   // Replaces what the group was counted as. O(log groups + log queues).
   void Set(const GroupRef& ref, GangCounts counts);
   void Remove(const GroupRef& ref) { Set(ref, {}); }
@@ -48,26 +51,12 @@ class QueueTally {
   // counted there. O(log queues).
   void Forget(const std::string& queue);
 
-  // Something of the queue is to be told again.
-  void Touch(const std::string& queue) { touched_.insert(queue); }
-  // Those that were touched, or of which a number changed, since the last call.
-  std::set<std::string> TakeTouched();
-  bool touched() const { return !touched_.empty(); }
-  // What was told of the queue has not arrived: it is touched, and TakeUnsent
-  // says so once.
-  void SetUnsent(const std::string& queue) {
-    unsent_.insert(queue);
-    touched_.insert(queue);
-  }
-  bool TakeUnsent(const std::string& queue) { return unsent_.erase(queue) > 0; }
-
  private:
   void Count(const GangCounts& counts, int64_t times);
 
   std::map<GroupRef, GangCounts> gangs_;
   std::map<std::string, QueueCounts> queues_;
-  std::set<std::string> touched_;
-  std::set<std::string> unsent_;
+  StatusNews<std::string>& news_;
 };
 
 }  // namespace muster::kubernetes

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 #include "adapters/kubernetes/controller/reason_message.h"
 
 namespace muster::kubernetes {
@@ -25,6 +26,14 @@ bool LacksRoom(ReasonCode code) {
   }
 }
 
+EventRequest FailedScheduling(const PodRef& pod, const std::string& note) {
+  return {.object = PodObject(pod),
+          .warning = true,
+          .reason = "FailedScheduling",
+          .action = "Scheduling",
+          .note = note};
+}
+
 }  // namespace
 
 void Reporter::Report(GangRecord* gang, const std::string& reason,
@@ -45,11 +54,7 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
     s_.outbox.Ask(UnscheduledRequest{pod->ref, reason, message});
     // One event tells of the whole gang.
     if (std::exchange(news, false)) {
-      s_.outbox.Ask(EventRequest{.pod = pod->ref,
-                                 .warning = true,
-                                 .reason = "FailedScheduling",
-                                 .action = "Scheduling",
-                                 .note = message});
+      s_.outbox.Ask(FailedScheduling(pod->ref, message));
     }
   }
 }
@@ -74,11 +79,7 @@ void Reporter::ReportLacks(const GangRecord& gang) {
     pod->lacks_told = pod->lacks;
     if (pod->lacks.empty() || !pod->node.empty() || pod->deleting) continue;
     s_.outbox.Ask(UnscheduledRequest{pod->ref, "Pending", pod->lacks});
-    s_.outbox.Ask(EventRequest{.pod = pod->ref,
-                               .warning = true,
-                               .reason = "FailedScheduling",
-                               .action = "Scheduling",
-                               .note = pod->lacks});
+    s_.outbox.Ask(FailedScheduling(pod->ref, pod->lacks));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/api/writers.h"
 #include "adapters/kubernetes/controller/queue_tally.h"
 
 namespace muster::kubernetes {
@@ -24,17 +25,6 @@ struct PodRef {
   std::string uid{};
 
   friend auto operator<=>(const PodRef&, const PodRef&) = default;
-};
-
-// An object as Events name it.
-struct ObjectRef {
-  std::string api_version{};
-  std::string kind{};
-  std::string namespace_name{};  // "": it is in none.
-  std::string name{};
-  std::string uid{};
-
-  friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
 };
 
 // POST pods/NAME/binding.
@@ -108,27 +98,15 @@ struct GiveVolumeRequest {
                          const GiveVolumeRequest&) = default;
 };
 
-// An Event about a pod.
+// An Event.
 struct EventRequest {
-  PodRef pod{};
+  api::ObjectReference object{};
   bool warning = false;
   std::string reason{};  // "Scheduled", "FailedScheduling", "Preempted".
   std::string action{};
   std::string note{};
 
   friend bool operator==(const EventRequest&, const EventRequest&) = default;
-};
-
-// An Event about any object.
-struct ObjectEventRequest {
-  ObjectRef object{};
-  bool warning = false;
-  std::string reason{};
-  std::string action{};
-  std::string note{};
-
-  friend bool operator==(const ObjectEventRequest&,
-                         const ObjectEventRequest&) = default;
 };
 
 // PATCH queues/NAME/status, of the queue with this UID. Nothing waits for it.
@@ -159,9 +137,8 @@ struct GroupStatusRequest {
 
 using RequestBody =
     std::variant<BindRequest, EvictRequest, UnscheduledRequest, NominateRequest,
-                 ReadRequest, EventRequest, ObjectEventRequest,
-                 SelectNodeRequest, GiveVolumeRequest, QueueStatusRequest,
-                 GroupStatusRequest>;
+                 ReadRequest, EventRequest, SelectNodeRequest,
+                 GiveVolumeRequest, QueueStatusRequest, GroupStatusRequest>;
 
 struct ApiRequest {
   uint64_t id = 0;  // Rises.

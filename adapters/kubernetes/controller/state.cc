@@ -13,15 +13,12 @@ void ControllerState::Forget(GangRecord* gang) {
 
 void ControllerState::NoteStatus(const GangRecord& gang) {
   if (gang.ref.kind == GroupKind::kMusterGroup) {
-    group_news.changed.insert(gang.ref);
+    group_news.Touch(gang.ref);
   }
 }
 
 void ControllerState::FreePlaces(GangRecord* gang) {
-  gang->ForEachSlot([this](TaskSlot& slot) {
-    if (slot.placed()) nodes.TellUsageAgain(slot.node);
-    slot = {.pod = slot.pod};
-  });
+  gang->ForEachSlot([](TaskSlot& slot) { slot = {.pod = slot.pod}; });
 }
 
 }  // namespace muster::kubernetes

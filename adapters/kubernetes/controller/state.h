@@ -1,7 +1,6 @@
 // What the parts of the controller have in common.
 #pragma once
 
-#include <set>
 #include <utility>
 
 #include "adapters/kubernetes/controller/budget_book.h"
@@ -14,6 +13,7 @@
 #include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/queue_tally.h"
 #include "adapters/kubernetes/controller/scheduler_link.h"
+#include "adapters/kubernetes/controller/status_news.h"
 #include "adapters/kubernetes/controller/topology_book.h"
 #include "adapters/kubernetes/controller/volume_book.h"
 #include "adapters/kubernetes/controller/warning_book.h"
@@ -21,20 +21,15 @@
 
 namespace muster::kubernetes {
 
-// Muster's PodGroups of whose status something is to be told, or has not
-// arrived.
-struct GroupNews {
-  std::set<GroupRef> changed{};
-  std::set<GroupRef> unsent{};
-};
-
 struct ControllerState {
   ControllerState(ControllerOptions o, Scheduler scheduler)
       : options(std::move(o)),
         link(std::move(scheduler)),
         kinds(options.device_resource),
         topologies(options.topologies),
-        queues(options.default_queue) {}
+        queues(options.default_queue),
+        queue_news(options.status_interval),
+        group_news(options.status_interval) {}
 
   const ControllerOptions options;
   SchedulerLink link;
@@ -46,8 +41,9 @@ struct ControllerState {
   BudgetBook budgets;
   VolumeBook volumes;
   GangBook gangs;
-  QueueTally tally;
-  GroupNews group_news;
+  StatusNews<std::string> queue_news;
+  StatusNews<GroupRef> group_news;  // Of Muster's PodGroups.
+  QueueTally tally{&queue_news};
   Outbox outbox;
   JobBook jobs;
   NominationBook nominations{&outbox};

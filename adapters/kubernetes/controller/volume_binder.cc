@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -218,7 +219,7 @@ void VolumeBinder::GiveBack(GangRecord* gang, TaskSlot* slot,
   const PodRef pod = s_.gangs.FindPod(slot->pod)->ref;
   if (!why.empty()) {
     s_.outbox.Ask(
-        EventRequest{.pod = pod,
+        EventRequest{.object = PodObject(pod),
                      .warning = true,
                      .reason = "FailedScheduling",
                      .action = "Binding",
@@ -226,7 +227,6 @@ void VolumeBinder::GiveBack(GangRecord* gang, TaskSlot* slot,
   }
   gang->Detach(pod.uid);
   slot->stage = TaskStage::kDone;
-  s_.nodes.TellUsageAgain(slot->node);
 }
 
 void VolumeBinder::TellGivenBack(GangRecord* gang) {

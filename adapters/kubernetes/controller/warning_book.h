@@ -21,18 +21,18 @@ class WarningBook {
 
   // An Event, unless it is what was told last of the object with this reason.
   // Of very many objects the same may be told again. O(log objects).
-  void Warn(const ObjectRef& object, const std::string& reason,
+  void Warn(const api::ObjectReference& object, const std::string& reason,
             const std::string& note);
   // That reason is no more, or the object is gone. O(log objects), O(1) while
   // there are no warnings.
-  void Clear(const ObjectRef& object, const std::string& reason);
+  void Clear(const api::ObjectReference& object, const std::string& reason);
 
   bool empty() const { return told_.empty(); }
 
  private:
   Outbox& outbox_;
   // To the note, by object and reason.
-  std::map<std::pair<ObjectRef, std::string>, std::string> told_;
+  std::map<std::pair<api::ObjectReference, std::string>, std::string> told_;
 };
 
 }  // namespace muster::kubernetes

@@ -6,61 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/client/error.h"
-#include "adapters/kubernetes/client/text.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 #include "adapters/kubernetes/model/owner_kind.h"
 
 namespace muster::kubernetes {
-
-namespace {
-
-// Of objects of type T, as Events name them; "": no Event is written.
-template <typename T>
-constexpr std::string_view kKind = "";
-template <>
-constexpr std::string_view kKind<api::Node> = "Node";
-template <>
-constexpr std::string_view kKind<api::Pod> = "Pod";
-template <>
-constexpr std::string_view kKind<api::PodGroup> = "PodGroup";
-template <>
-constexpr std::string_view kKind<api::MusterPodGroup> = "PodGroup";
-template <>
-constexpr std::string_view kKind<api::Queue> = "Queue";
-template <>
-constexpr std::string_view kKind<api::Owner> = "Job";
-template <>
-constexpr std::string_view kKind<api::Namespace> = "Namespace";
-template <>
-constexpr std::string_view kKind<api::CompositePodGroup> = "CompositePodGroup";
-template <>
-constexpr std::string_view kKind<api::VolcanoPodGroup> = "PodGroup";
-template <>
-constexpr std::string_view kKind<api::CoschedulingPodGroup> = "PodGroup";
-template <>
-constexpr std::string_view kKind<api::ResourceQuota> = "ResourceQuota";
-template <>
-constexpr std::string_view kKind<api::PersistentVolumeClaim> =
-    "PersistentVolumeClaim";
-template <>
-constexpr std::string_view kKind<api::PersistentVolume> = "PersistentVolume";
-template <>
-constexpr std::string_view kKind<api::StorageClass> = "StorageClass";
-template <>
-constexpr std::string_view kKind<api::PodDisruptionBudget> =
-    "PodDisruptionBudget";
-
-// Something that has the names of an object.
-template <typename T, typename Named>
-ObjectRef RefOf(const api::ResourceType& type, const Named& object) {
-  const std::string_view slash = type.group.empty() ? "" : "/";
-  return {.api_version = client::Concat(type.group, slash, type.version),
-          .kind = std::string(kKind<T>),
-          .namespace_name = object.namespace_name,
-          .name = object.name,
-          .uid = object.uid};
-}
-
-}  // namespace
 
 using client::Millis;
 
@@ -161,7 +110,7 @@ void Term::AddOwners() {
     std::vector<api::ResourceType> versions;
     for (const std::string_view version : kind.versions) {
       if (version.empty()) continue;
-      versions.push_back({kind.group, version, kind.plural});
+      versions.push_back(kind.type(version));
     }
     Add<api::Owner>(versions, true, [this, &kind](const ObjectName& name) {
       controller_->observer().GroupGone(
@@ -183,7 +132,8 @@ void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
             Heard();
             Observer& observer = controller_->observer();
             if (observer.has_warnings()) {
-              observer.Readable(RefOf<T>(type, object.meta));
+              observer.Readable(ToReference(type, object.meta.namespace_name,
+                                            object.meta.name, object.meta.uid));
             }
             observer.Observe(object);
           },
@@ -195,9 +145,10 @@ void Term::Add(const std::vector<api::ResourceType>& versions, bool optional,
       .bad =
           [this, type = versions[0],
            path = watch.paths[0]](const api::BadObject& bad) {
-            if (!kKind<T>.empty() && !bad.name.empty()) {
+            if (!bad.name.empty()) {
               controller_->observer().ObserveBad(
-                  RefOf<T>(type, bad), std::string(bad.why.message()));
+                  ToReference(type, bad.namespace_name, bad.name, bad.uid),
+                  std::string(bad.why.message()));
             }
             Say(absl::StrCat("an object of ", path, " (", bad.namespace_name,
                              "/", bad.name,

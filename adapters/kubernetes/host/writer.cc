@@ -7,6 +7,7 @@
 #include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/api/writers.h"
+#include "adapters/kubernetes/controller/object_refs.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -15,14 +16,6 @@ constexpr char kJson[] = "application/json";
 constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategicMerge[] = "application/strategic-merge-patch+json";
 constexpr char kController[] = "muster.dev/scheduler";
-
-api::ObjectReference ToReference(const PodRef& pod) {
-  return {.api_version = "v1",
-          .kind = "Pod",
-          .namespace_name = pod.namespace_name,
-          .name = pod.name,
-          .uid = pod.uid};
-}
 
 // The beginning of a name, to which "." and more may be added.
 std::string NamePart(const std::string& name) {
@@ -41,14 +34,14 @@ class Maker {
 
   absl::StatusOr<client::Write> operator()(const BindRequest& bind) const {
     client::Write write = Post(
-        api::BindingBody(ToReference(bind.pod), bind.node, bind.annotations));
+        api::BindingBody(PodObject(bind.pod), bind.node, bind.annotations));
     return At(api::BindingPath(bind.pod.namespace_name, bind.pod.name),
               bind.pod, std::move(write));
   }
 
   absl::StatusOr<client::Write> operator()(const EvictRequest& evict) const {
     client::Write write =
-        Post(api::EvictionBody(ToReference(evict.pod), {.uid = evict.pod.uid}));
+        Post(api::EvictionBody(PodObject(evict.pod), {.uid = evict.pod.uid}));
     write.idempotent = true;  // The UID makes it so.
     write.http.idempotent = true;
     write.retry_429 = false;
@@ -110,65 +103,10 @@ class Maker {
   }
 
   absl::StatusOr<client::Write> operator()(const EventRequest& request) const {
-    return PostEvent(ToReference(request.pod), request);
-  }
-
-  absl::StatusOr<client::Write> operator()(
-      const ObjectEventRequest& request) const {
-    const ObjectRef& object = request.object;
-    return PostEvent({.api_version = object.api_version,
-                      .kind = object.kind,
-                      .namespace_name = object.namespace_name,
-                      .name = object.name,
-                      .uid = object.uid},
-                     request);
-  }
-
-  absl::StatusOr<client::Write> operator()(
-      const QueueStatusRequest& request) const {
-    const QueueCounts& counts = request.counts;
-    client::Write write;
-    write.http.method = "PATCH";
-    write.http.content_type = kMerge;
-    write.http.body = api::QueueStatusPatchBody(
-        request.uid, {.observed_generation = request.generation,
-                      .pending_groups = counts.pending_groups,
-                      .running_groups = counts.running_groups,
-                      .pending_pods = counts.pending_pods,
-                      .running_pods = counts.running_pods,
-                      .used = request.used});
-    write.urgency = client::Urgency::kEvent;
-    write.idempotent = true;
-    return At(api::ObjectPath(api::kQueues, "", request.name, "status"), {},
-              std::move(write));
-  }
-
-  absl::StatusOr<client::Write> operator()(
-      const GroupStatusRequest& request) const {
-    client::Write write;
-    write.http.method = "PATCH";
-    write.http.content_type = kMerge;
-    write.http.body = api::MusterGroupStatusPatchBody(
-        request.uid, {.phase = request.running ? "Running" : "Pending",
-                      .pending_pods = request.pending_pods,
-                      .running_pods = request.running_pods,
-                      .message = request.message});
-    write.urgency = client::Urgency::kEvent;
-    write.idempotent = true;
-    return At(api::ObjectPath(api::kMusterPodGroups, request.namespace_name,
-                              request.name, "status"),
-              {}, std::move(write));
-  }
-
- private:
-  // Either kind of request for one.
-  template <typename Request>
-  absl::StatusOr<client::Write> PostEvent(api::ObjectReference regarding,
-                                          const Request& request) const {
     api::Event event;
-    event.name = absl::StrCat(NamePart(regarding.name), ".", absl::Hex(wall_),
-                              "-", absl::Hex(id_));
-    event.regarding = std::move(regarding);
+    event.name = absl::StrCat(NamePart(request.object.name), ".",
+                              absl::Hex(wall_), "-", absl::Hex(id_));
+    event.regarding = request.object;
     event.warning = request.warning;
     event.reason = request.reason;
     event.action = request.action;
@@ -182,6 +120,33 @@ class Maker {
               std::move(write));
   }
 
+  absl::StatusOr<client::Write> operator()(
+      const QueueStatusRequest& request) const {
+    const QueueCounts& counts = request.counts;
+    return PatchStatus(
+        api::ObjectPath(api::kQueues, "", request.name, "status"),
+        api::QueueStatusPatchBody(request.uid,
+                                  {.observed_generation = request.generation,
+                                   .pending_groups = counts.pending_groups,
+                                   .running_groups = counts.running_groups,
+                                   .pending_pods = counts.pending_pods,
+                                   .running_pods = counts.running_pods,
+                                   .used = request.used}));
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const GroupStatusRequest& request) const {
+    return PatchStatus(
+        api::ObjectPath(api::kMusterPodGroups, request.namespace_name,
+                        request.name, "status"),
+        api::MusterGroupStatusPatchBody(
+            request.uid, {.phase = request.running ? "Running" : "Pending",
+                          .pending_pods = request.pending_pods,
+                          .running_pods = request.running_pods,
+                          .message = request.message}));
+  }
+
+ private:
   static client::Write Post(std::string body) {
     client::Write write;
     write.http.method = "POST";
@@ -198,6 +163,18 @@ class Maker {
     write.http.path = *std::move(path);
     write.key = pod.uid;
     return write;
+  }
+
+  // Of Muster's objects; behind everything else.
+  static absl::StatusOr<client::Write> PatchStatus(
+      absl::StatusOr<std::string> path, std::string body) {
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.content_type = kMerge;
+    write.http.body = std::move(body);
+    write.urgency = client::Urgency::kEvent;
+    write.idempotent = true;
+    return At(std::move(path), {}, std::move(write));
   }
 
   // The version that it has to be makes it idempotent: a second try is refused.

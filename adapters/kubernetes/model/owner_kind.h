@@ -9,6 +9,7 @@
 
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
+#include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/model/group.h"
 
 namespace muster::kubernetes {
@@ -24,6 +25,10 @@ struct OwnerKind {
   std::string_view name_label{};
   std::string_view only_with_label{};
   std::string_view only_with_value{};
+
+  constexpr api::ResourceType type(std::string_view version) const {
+    return {group, version, plural, true, kind};
+  }
 };
 
 // In a fixed order. Any thread.

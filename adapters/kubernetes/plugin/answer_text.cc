@@ -156,6 +156,12 @@ std::string PodsText(const Json& group) {
                 CountOf(group, "minPods"), " needed");
 }
 
+// Of so many in all, so many are shown.
+std::string More(int64_t all, size_t shown) {
+  const int64_t rest = all - static_cast<int64_t>(shown);
+  return rest > 0 ? Concat("... and ", rest, " more\n") : "";
+}
+
 }  // namespace
 
 std::string ReadableQuantity(std::string_view resource,
@@ -213,10 +219,7 @@ absl::StatusOr<std::string> GroupsText(std::string_view json) {
                CountOf(group, "minPods"), TextOf(group, "message")});
   }
   std::string text = table.Text();
-  const auto all = static_cast<size_t>(NumberOf(*answer, "all"));
-  if (all > groups->size()) {
-    text += Concat("... and ", all - groups->size(), " more\n");
-  }
+  text += More(NumberOf(*answer, "all"), groups->size());
   return text;
 }
 
@@ -252,10 +255,7 @@ absl::StatusOr<std::string> ExplanationText(std::string_view json) {
     table.Add({TextOf(pod, "name"), TextOf(pod, "phase"), TextOf(pod, "node")});
   }
   text += Concat("\n", table.Text());
-  const auto all = static_cast<size_t>(NumberOf(*group, "allPods"));
-  if (all > pods->size()) {
-    text += Concat("... and ", all - pods->size(), " more\n");
-  }
+  text += More(NumberOf(*group, "allPods"), pods->size());
   return text;
 }
 

@@ -47,9 +47,9 @@ TEST(GroupStoriesTest, AnEventTellsOfAGroupThatCannotBeUsedAlsoIfItCameFirst) {
   int events = 0;
   for (const ApiRequest& request : api.seen()) {
     const auto* event = std::get_if<EventRequest>(&request.body);
-    if (event == nullptr) continue;
+    if (event == nullptr || event->object.kind != "Pod") continue;
     ++events;
-    EXPECT_EQ(event->pod.name, "w0");
+    EXPECT_EQ(event->object.name, "w0");
     EXPECT_THAT(event->note, ::testing::HasSubstr("spec.topology"));
   }
   EXPECT_EQ(events, 1);

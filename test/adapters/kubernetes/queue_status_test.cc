@@ -71,19 +71,20 @@ TEST(QueueStatusTest, ANewLeaderWritesAnew) {
 }
 
 TEST(QueueTallyTest, AGroupThatChangesItsQueueIsCountedOnce) {
-  QueueTally tally;
+  StatusNews<std::string> news(5 * kSecond);
+  QueueTally tally(&news);
   const GroupRef ref{GroupKind::kPod, "ns", "p"};
   tally.Set(ref, {.queue = "a", .pending_pods = 2});
   tally.Set(ref, {.queue = "b", .running_pods = 2});
   EXPECT_EQ(tally.Of("a"), QueueCounts{});
   EXPECT_EQ(tally.Of("b"),
             (QueueCounts{.running_groups = 1, .running_pods = 2}));
-  EXPECT_THAT(tally.TakeTouched(), UnorderedElementsAre("a", "b"));
-  EXPECT_THAT(tally.TakeTouched(), IsEmpty());
+  EXPECT_THAT(news.TakeTouched(), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(news.TakeTouched(), IsEmpty());
   tally.Set(ref, {.queue = "b", .running_pods = 2});
-  EXPECT_FALSE(tally.touched());
+  EXPECT_THAT(news.TakeTouched(), IsEmpty());
   tally.Remove(ref);
-  EXPECT_THAT(tally.TakeTouched(), ElementsAre("b"));
+  EXPECT_THAT(news.TakeTouched(), ElementsAre("b"));
   tally.Forget("a");
   tally.Forget("b");
   EXPECT_THAT(tally.queues(), IsEmpty());

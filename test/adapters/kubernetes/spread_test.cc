@@ -159,6 +159,26 @@ TEST_F(SpreadStories, APodByItselfHasNobodyToSpreadWith) {
   EXPECT_THAT(WhyWaits("w"), HasSubstr("topologySpreadConstraints"));
 }
 
+TEST_F(SpreadStories, WithoutRoomForItsTopologyAPodWithClaimsWaits) {
+  AddNodes(1, 4);
+  for (int i = 0; i < 64; ++i) {
+    api_.AddGroup(absl::StrCat("t", i), 1, absl::StrCat("level-", i));
+  }
+  api_.storage.PutClass("made", true);
+  api_.storage.AddClaim("data", "made");
+  api_.AddGroup("g", 1);
+  api_.AddPod({.name = "w",
+               .gpus = 1,
+               .group = "g",
+               .labels = {{"app", "train"}},
+               .claims = {"data"}});
+  api_.EditPod(
+      "w", [](api::Pod& pod) { pod.spread = {OverZones({{"app", "train"}})}; });
+  api_.Pass(kSecond);
+  EXPECT_EQ(api_.NodeOf("w"), "");
+  EXPECT_THAT(WhyWaits("w"), HasSubstr("too many topologies"));
+}
+
 TEST_F(SpreadStories, ASelectorOfUnlikePodsIsRefused) {
   AddNodes(4, 4);
   api_.AddGroup("g", 5);

@@ -18,10 +18,10 @@ using ::testing::IsEmpty;
 class WarningsTest : public testing::Test {
  protected:
   // Of objects of this kind, in order.
-  std::vector<ObjectEventRequest> About(const std::string& kind) const {
-    std::vector<ObjectEventRequest> events;
+  std::vector<EventRequest> About(const std::string& kind) const {
+    std::vector<EventRequest> events;
     for (const ApiRequest& request : api_.seen()) {
-      const auto* event = std::get_if<ObjectEventRequest>(&request.body);
+      const auto* event = std::get_if<EventRequest>(&request.body);
       if (event != nullptr && event->object.kind == kind) {
         events.push_back(*event);
       }
@@ -72,7 +72,7 @@ TEST_F(WarningsTest, AQueueWithoutItsParentIsToldAfterAWhile) {
   EXPECT_LE(api_.controller().next_step(), api_.now() + 5 * kSecond);
   api_.Pass(5 * kSecond);
   ASSERT_EQ(About("Queue").size(), 1u);
-  const ObjectEventRequest event = About("Queue")[0];
+  const EventRequest event = About("Queue")[0];
   EXPECT_EQ(event.object.name, "child");
   EXPECT_EQ(event.object.uid, "uid-child");
   EXPECT_TRUE(event.warning);
@@ -119,9 +119,9 @@ TEST_F(WarningsTest, AFaultyGroupIsTold) {
   api_.Settle();
   EXPECT_EQ(api_.NodeOf("w"), "n");
   ASSERT_EQ(About("PodGroup").size(), 1u);
-  EXPECT_EQ(
-      About("PodGroup")[0].object,
-      (ObjectRef{"muster.dev/v1alpha1", "PodGroup", "default", "g", "uid-g"}));
+  EXPECT_EQ(About("PodGroup")[0].object,
+            (api::ObjectReference{"muster.dev/v1alpha1", "PodGroup", "default",
+                                  "g", "uid-g"}));
   EXPECT_THAT(About("PodGroup")[0].note, HasSubstr("spec.colour"));
   group.meta.labels["x"] = "y";  // As it was in all else.
   api_.Put(group);
@@ -138,7 +138,8 @@ TEST_F(WarningsTest, AFaultyGroupIsTold) {
 // --- What cannot be read -----------------------------------------------------
 
 TEST_F(WarningsTest, AnObjectThatCannotBeReadIsToldOnceForEachReason) {
-  const ObjectRef queue{"muster.dev/v1alpha1", "Queue", "", "q", "uid-q"};
+  const api::ObjectReference queue{"muster.dev/v1alpha1", "Queue", "", "q",
+                                   "uid-q"};
   Observer& observer = api_.controller().observer();
   observer.ObserveBad(queue, "spec.weight: expected a number");
   observer.ObserveBad(queue, "spec.weight: expected a number");
@@ -177,9 +178,9 @@ TEST_F(WarningsTest, AJobThatCountsPreemptionsAsFailuresIsToldOnce) {
   PutJob(false);
   Preempt(3);
   ASSERT_EQ(About("Job").size(), 1u);
-  const ObjectEventRequest event = About("Job")[0];
+  const EventRequest event = About("Job")[0];
   EXPECT_EQ(event.object,
-            (ObjectRef{"batch/v1", "Job", "default", "j", "job-j"}));
+            (api::ObjectReference{"batch/v1", "Job", "default", "j", "job-j"}));
   EXPECT_TRUE(event.warning);
   EXPECT_THAT(event.note, AllOf(HasSubstr("podFailurePolicy"),
                                 HasSubstr("DisruptionTarget"), HasSubstr("4")));

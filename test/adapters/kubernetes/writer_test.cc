@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "adapters/kubernetes/controller/object_refs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -171,7 +172,7 @@ TEST(WriterTest, ARead) {
 }
 
 TEST(WriterTest, AnEvent) {
-  const client::Write write = WriteOf(EventRequest{.pod = kPod,
+  const client::Write write = WriteOf(EventRequest{.object = PodObject(kPod),
                                                    .warning = true,
                                                    .reason = "Preempted",
                                                    .action = "Preempting",
@@ -191,15 +192,15 @@ TEST(WriterTest, AnEvent) {
 }
 
 TEST(WriterTest, AnEventAboutAnotherObject) {
-  const client::Write job = WriteOf(ObjectEventRequest{
+  const client::Write job = WriteOf(EventRequest{
       .object = {"batch/v1", "Job", "ns", "j", "u2"}, .reason = "Refused"});
   EXPECT_EQ(job.http.path, "/apis/events.k8s.io/v1/namespaces/ns/events");
   EXPECT_EQ(Json::parse(job.http.body)["regarding"],
             Json::parse(R"({"apiVersion": "batch/v1", "kind": "Job",
                             "namespace": "ns", "name": "j", "uid": "u2"})"));
   // One without a namespace has its Events in "default".
-  const client::Write queue = WriteOf(ObjectEventRequest{
-      .object = {"muster.dev/v1alpha1", "Queue", "", "q", "u3"}});
+  const client::Write queue = WriteOf(
+      EventRequest{.object = {"muster.dev/v1alpha1", "Queue", "", "q", "u3"}});
   EXPECT_EQ(queue.http.path,
             "/apis/events.k8s.io/v1/namespaces/default/events");
   EXPECT_EQ(queue.urgency, Urgency::kEvent);
@@ -209,7 +210,7 @@ TEST(WriterTest, AnEventAboutAnotherObject) {
 TEST(WriterTest, NamesOfEventsAreNamesAndDiffer) {
   const auto name = [](const std::string& pod, uint64_t id) {
     const client::Write write =
-        WriteOf(EventRequest{.pod = {"ns", pod, "u"}}, id);
+        WriteOf(EventRequest{.object = PodObject({"ns", pod, "u"})}, id);
     return Json::parse(write.http.body)["metadata"]["name"].get<std::string>();
   };
   EXPECT_NE(name("p", 1), name("p", 2));
@@ -246,12 +247,10 @@ TEST(WriterTest, TextsOfOthersAreBoundedAndEscaped) {
   text += std::string(100'000, 'x') + "\xff";
   for (const RequestBody& body :
        {RequestBody(UnscheduledRequest{kPod, text, text}),
-        RequestBody(EventRequest{
-            .pod = kPod, .reason = text, .action = text, .note = text}),
-        RequestBody(ObjectEventRequest{.object = {"v1", "Pod", "ns", "p", "u"},
-                                       .reason = text,
-                                       .action = text,
-                                       .note = text})}) {
+        RequestBody(EventRequest{.object = PodObject(kPod),
+                                 .reason = text,
+                                 .action = text,
+                                 .note = text})}) {
     const client::Write write = WriteOf(body);
     EXPECT_LT(write.http.body.size(), 4'000u);
     const Json parsed = Json::parse(write.http.body, nullptr, false);
