@@ -65,23 +65,6 @@ absl::StatusOr<Decimal> ReadDecimal(std::string_view text,
   return d;
 }
 
-// d x scale, if that is a whole number that fits.
-absl::StatusOr<int64_t> Scale(const Decimal& d, Wide scale,
-                              std::string_view whole) {
-  Wide divisor = 1;
-  for (int i = 0; i < d.decimals; ++i) divisor *= 10;
-  constexpr Wide kMax = std::numeric_limits<int64_t>::max();
-  if (d.digits != 0 && scale > (Wide{1} << 120) / d.digits) {
-    return Error(whole, "is too large");
-  }
-  const Wide product = d.digits * scale;
-  if (product % divisor != 0) {
-    return Error(whole, "is not a whole number of the smallest unit");
-  }
-  if (product / divisor > kMax) return Error(whole, "is too large");
-  return static_cast<int64_t>(product / divisor);
-}
-
 // What a suffix multiplies by: factor / 10^decimals.
 struct Factor {
   Wide factor = 1;
@@ -155,6 +138,15 @@ Quotient Multiply(const Decimal& d, const Factor& factor, int64_t scale) {
   return q;
 }
 
+// The value, if it is one exactly.
+absl::StatusOr<int64_t> Exact(const Quotient& q, std::string_view whole) {
+  if (q.too_large) return Error(whole, "is too large");
+  if (q.fraction) {
+    return Error(whole, "is not a whole number of the smallest unit");
+  }
+  return q.value;
+}
+
 absl::StatusOr<Quotient> ReadQuantity(std::string_view text, int64_t scale,
                                       bool round, std::string_view whole) {
   absl::StatusOr<Decimal> d = ReadDecimal(text, whole, round);
@@ -182,12 +174,7 @@ Duration UnitLength(std::string_view unit) {
 
 absl::StatusOr<int64_t> ParseQuantity(std::string_view text, int64_t scale) {
   const auto q = ReadQuantity(text, scale, /*round=*/false, text);
-  if (!q.ok()) return q.status();
-  if (q->too_large) return Error(text, "is too large");
-  if (q->fraction) {
-    return Error(text, "is not a whole number of the smallest unit");
-  }
-  return q->value;
+  return q.ok() ? Exact(*q, text) : q.status();
 }
 
 absl::StatusOr<int64_t> ParseQuantityRoundedUp(std::string_view text,
@@ -214,7 +201,7 @@ absl::StatusOr<Duration> ParseDuration(std::string_view text) {
     while (end < text.size() && !IsDigit(text[end]) && text[end] != '.') ++end;
     const Duration unit = UnitLength(text.substr(at, end - at));
     if (unit == 0) return Error(text, "lacks a unit (ns us ms s m h d)");
-    absl::StatusOr<int64_t> part = Scale(*d, unit, text);
+    absl::StatusOr<int64_t> part = Exact(Multiply(*d, Factor{}, unit), text);
     if (!part.ok()) return part.status();
     sum += *part;
     at = end;

@@ -17,7 +17,6 @@ namespace muster::workload {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr std::string_view kGpu = "nvidia.com/gpu";
 
 // What the options say, before it becomes a job.
 struct Options {

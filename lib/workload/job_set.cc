@@ -20,9 +20,7 @@ struct ChildJob {
 
 ChildJob ReadChildJob(const Value& pod_job, Role* role, Job* job) {
   ChildJob child;
-  Object o(pod_job);
-  o.Ignore("metadata", "labels and annotations of tasks decide nothing");
-  const Value spec_value = o.Required("spec");
+  const Value spec_value = SpecOfTemplate(pod_job);
   if (!spec_value.there()) return child;
   Object spec(spec_value);
   uint32_t parallel = 1, completions = 0;

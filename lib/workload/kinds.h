@@ -11,6 +11,11 @@
 
 namespace muster::workload {
 
+// A whole device, as manifests and options of sbatch ask for it.
+inline constexpr std::string_view kGpu = "nvidia.com/gpu";
+// Where the head of a Ray cluster listens if nothing else is said.
+inline constexpr uint32_t kGcsPort = 6379;
+
 // A replica type of a kind.
 struct RoleRow {
   std::string_view type{};  // "Worker"

@@ -95,8 +95,8 @@ std::vector<Piece> Split(std::string_view bytes) {
   return pieces;
 }
 
-absl::StatusOr<std::vector<Document>> LoadPiece(const Piece& piece) {
-  std::vector<Document> documents;
+// Its document, if it has one, goes to `documents`.
+absl::Status LoadPiece(const Piece& piece, std::vector<Document>* documents) {
   try {
     // YAML::LoadAll never comes to the end of some damaged files.
     std::istringstream in(piece.text);
@@ -104,19 +104,18 @@ absl::StatusOr<std::vector<Document>> LoadPiece(const Piece& piece) {
     DocumentCount count;
     while (count.count < 2 && parser.HandleNextDocument(count)) {
     }
-    if (count.count == 0) return documents;
+    if (count.count == 0) return absl::OkStatus();
     if (count.count > 1) {
       return At(piece.first_line, "documents are parted by lines \"---\"");
     }
     YAML::Node root = YAML::Load(piece.text);
-    if (root.IsNull()) return documents;
+    if (root.IsNull()) return absl::OkStatus();
     absl::Status s = Extent(piece.first_line, piece.text.size()).Measure(root);
-    if (!s.ok()) return s;
-    documents.push_back({root, piece.first_line});
+    if (s.ok()) documents->push_back({root, piece.first_line});
+    return s;
   } catch (const YAML::Exception& e) {
     return At(piece.first_line + std::max(0, e.mark.line), e.msg);
   }
-  return documents;
 }
 
 }  // namespace
@@ -300,15 +299,10 @@ void Object::Ignore(std::string_view key, std::string why) {
 }
 
 absl::StatusOr<std::vector<Document>> LoadDocuments(std::string_view bytes) {
-  if (bytes.size() > kMaxManifestBytes) {
-    return absl::InvalidArgumentError(
-        Cat(bytes.size(), " bytes, more than ", kMaxManifestBytes));
-  }
   std::vector<Document> documents;
   for (const Piece& piece : Split(bytes)) {
-    auto loaded = LoadPiece(piece);
-    if (!loaded.ok()) return loaded.status();
-    for (Document& d : *loaded) documents.push_back(std::move(d));
+    const absl::Status s = LoadPiece(piece, &documents);
+    if (!s.ok()) return s;
     if (documents.size() > kMaxDocuments) {
       return absl::InvalidArgumentError(
           Cat("more than ", kMaxDocuments, " documents"));

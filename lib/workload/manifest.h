@@ -134,7 +134,6 @@ class Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  const Value& value() const { return value_; }
   // The value under the key, or none.
   Value operator[](std::string_view key);
   // The same, and a mistake if there is none.
@@ -163,8 +162,8 @@ struct Document {
   int first_line = 1;
 };
 
-// The documents of a file; empty ones are left out. Bounded: depth, and what
-// stands behind aliases.
+// The documents of a file; empty ones are left out. Bounded: their number,
+// depth, and what stands behind aliases.
 absl::StatusOr<std::vector<Document>> LoadDocuments(std::string_view bytes);
 
 }  // namespace muster::workload

@@ -153,12 +153,12 @@ absl::Status CollectRuntimes(const std::vector<Reading>& readings,
 }  // namespace
 
 absl::StatusOr<std::vector<ParsedJob>> Parse(std::string_view bytes) {
+  if (bytes.size() > kMaxManifestBytes) {
+    return absl::InvalidArgumentError(
+        Cat(bytes.size(), " bytes, more than ", kMaxManifestBytes));
+  }
   std::vector<ParsedJob> jobs;
   if (bytes.starts_with("#!")) {
-    if (bytes.size() > kMaxManifestBytes) {
-      return absl::InvalidArgumentError(
-          Cat(bytes.size(), " bytes, more than ", kMaxManifestBytes));
-    }
     auto job = ParseBatchScript(bytes);
     if (!job.ok()) return job.status();
     jobs.push_back(*std::move(job));

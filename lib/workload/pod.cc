@@ -132,35 +132,44 @@ void ReadContainer(const Value& v, TaskTemplate* task) {
   ReadPorts(o["ports"], task);
 }
 
+// What says of which thing a volume is, by its kind, and a field beside it that
+// changes nothing for a task. The kind that stands first here is read.
+struct SourceRow {
+  VolumeKind kind = VolumeKind::kEmptyDir;
+  std::string_view name{};
+  std::string_view beside{};
+};
+constexpr SourceRow kSources[] = {
+    {VolumeKind::kHostPath, "path", "type"},
+    {VolumeKind::kEmptyDir},
+    {VolumeKind::kClaim, "claimName", "readOnly"},
+    {VolumeKind::kConfigMap, "name"},
+    {VolumeKind::kSecret, "secretName"},
+};
+
+void ReadSource(const Value& v, const SourceRow& row, Volume* volume) {
+  Object source(v);
+  if (row.kind == VolumeKind::kEmptyDir) {
+    std::string medium;
+    source["medium"].Read(&medium);
+    volume->in_memory = medium == "Memory";
+    source["sizeLimit"].ReadQuantity(&volume->size_limit, 1);
+    return;
+  }
+  source.Required(row.name).Read(&volume->source);
+  if (!row.beside.empty()) source[row.beside];
+}
+
 void ReadVolume(const Value& element, TaskTemplate* task) {
   Object o(element);
   Volume volume;
   o.Required("name").Read(&volume.name);
-  if (const Value v = o["hostPath"]; v.there()) {
-    Object source(v);
-    volume.kind = VolumeKind::kHostPath;
-    source.Required("path").Read(&volume.source);
-    source["type"];
-  } else if (const Value d = o["emptyDir"]; d.there()) {
-    Object source(d);
-    std::string medium;
-    source["medium"].Read(&medium);
-    volume.in_memory = medium == "Memory";
-    source["sizeLimit"].ReadQuantity(&volume.size_limit, 1);
-  } else if (const Value c = o["persistentVolumeClaim"]; c.there()) {
-    Object source(c);
-    volume.kind = VolumeKind::kClaim;
-    source.Required("claimName").Read(&volume.source);
-    source["readOnly"];
-  } else if (const Value m = o["configMap"]; m.there()) {
-    Object source(m);
-    volume.kind = VolumeKind::kConfigMap;
-    source.Required("name").Read(&volume.source);
-  } else if (const Value s = o["secret"]; s.there()) {
-    Object source(s);
-    volume.kind = VolumeKind::kSecret;
-    source.Required("secretName").Read(&volume.source);
-  } else if (!o.Has("emptyDir")) {
+  const auto row = std::ranges::find_if(
+      kSources, [&](const SourceRow& r) { return o[Name(r.kind)].there(); });
+  if (row != std::end(kSources)) {
+    volume.kind = row->kind;
+    ReadSource(o[Name(row->kind)], *row, &volume);
+  } else if (!o.Has(Name(VolumeKind::kEmptyDir))) {
     element.Unsupported(
         "only hostPath, emptyDir, persistentVolumeClaim, configMap and secret "
         "are supported");
@@ -230,6 +239,12 @@ void ReadResources(const Value& resources, TaskTemplate* task) {
 
 void ReadEnv(const Value& env, std::vector<EnvVar>* to) {
   env.Each([&](const Value& v) { ReadVariable(v, to); });
+}
+
+Value SpecOfTemplate(const Value& job_template) {
+  Object o(job_template);
+  o.Ignore("metadata", "labels and annotations of tasks decide nothing");
+  return o.Required("spec");
 }
 
 void ReadPodTemplate(const Value& pod_template, std::string_view container,

@@ -21,7 +21,10 @@ struct PodExtras {
 void ReadPodTemplate(const Value& pod_template, std::string_view container,
                      TaskTemplate* task, PodExtras* extras);
 
-// The parts of it that also stand elsewhere.
+// The spec of a template {metadata, spec} of jobs, or none.
+Value SpecOfTemplate(const Value& job_template);
+
+// The parts of a pod template that also stand elsewhere.
 void ReadResources(const Value& resources, TaskTemplate* task);
 void ReadEnv(const Value& env, std::vector<EnvVar>* to);
 

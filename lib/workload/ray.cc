@@ -10,8 +10,6 @@
 namespace muster::workload {
 namespace {
 
-constexpr uint32_t kGcsPort = 6379;
-
 void ReadStartParams(const Value& v, Role* role) {
   Labels params;
   v.Read(&params);

@@ -104,34 +104,27 @@ bool FieldOf(const Party& p, const std::string& path, std::string* value) {
   return true;
 }
 
-void Put(Env* env, const std::string& name, std::string value) {
-  const auto there = std::ranges::find(*env, name, &Env::value_type::first);
-  if (there != env->end()) {
-    there->second = std::move(value);
-  } else {
-    env->emplace_back(name, std::move(value));
-  }
-}
-
 // The manifest's own variables; they win.
 void AddManifestEnv(const Party& p, TaskLaunch* launch) {
-  const size_t generated = launch->env.size();
-  std::vector<std::string> names;
-  for (const auto& entry : launch->env) names.push_back(entry.first);
+  Env& env = launch->env;
+  const auto generated = static_cast<std::ptrdiff_t>(env.size());
   for (const EnvVar& var : p.role().task.env) {
     std::string value;
     if (var.from == EnvSource::kValue) {
-      value = Expand(var.value, launch->env);
+      value = Expand(var.value, env);
     } else if (var.from != EnvSource::kField ||
                !FieldOf(p, var.source, &value)) {
       launch->from_host.push_back(var);
       continue;
     }
-    const auto end = names.begin() + static_cast<std::ptrdiff_t>(generated);
-    if (std::find(names.begin(), end, var.name) != end) {
-      launch->user_set.push_back(var.name);
+    const auto there =
+        std::ranges::find(env, var.name, &Env::value_type::first);
+    if (there - env.begin() < generated) launch->user_set.push_back(var.name);
+    if (there != env.end()) {
+      there->second = std::move(value);
+    } else {
+      env.emplace_back(var.name, std::move(value));
     }
-    Put(&launch->env, var.name, std::move(value));
   }
 }
 

@@ -11,8 +11,6 @@
 namespace muster::workload {
 namespace {
 
-constexpr std::string_view kGpu = "nvidia.com/gpu";
-
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -24,9 +22,8 @@ std::string Quoted(std::string_view text) {
 
 std::string HostPort(const Endpoint& e) { return Cat(e.host, ":", e.port); }
 
-// Cores, rounded up.
-int64_t Cores(const TaskTemplate& task) {
-  return (task.Requested("cpu") + 999) / 1000;
+int64_t CoresOf(const TaskTemplate& task) {
+  return Cores(task.Requested("cpu"));
 }
 
 // The number of processes that a task's nprocPerNode counts for.
@@ -234,14 +231,14 @@ void MarsEnv(const Party& p, Env* env) {
   const TaskTemplate& task = p.role().task;
   std::string resources;
   if (TypeOf(p) == "worker") {
-    resources = Cat(",\"resources\":{\"cpu_procs\":", Cores(task),
+    resources = Cat(",\"resources\":{\"cpu_procs\":", CoresOf(task),
                     ",\"phy_mem\":", task.Requested("memory"), "}");
   }
   env->emplace_back(
       "MARS_CLUSTER_DETAIL",
       Cat("{\"cluster\":", p.cluster, ",\"task\":{\"type\":\"", TypeOf(p),
           "\",\"index\":", p.task.index, resources, "}}"));
-  env->emplace_back("MARS_CPU_TOTAL", Cat(Cores(task)));
+  env->emplace_back("MARS_CPU_TOTAL", Cat(CoresOf(task)));
   env->emplace_back("MARS_MEMORY_TOTAL", Cat(task.Requested("memory")));
   env->emplace_back("MARS_CPU_USE_PROCESS_STAT", "1");
   env->emplace_back("MARS_MEM_USE_CGROUP_STAT", "1");
@@ -276,7 +273,7 @@ void TrainEnv(const Party& p, Env* env) {
   if (p.job.framework == "torch") {
     std::string nproc = p.job.nproc_per_node;
     if (nproc == "auto" && gpus == 0) {
-      nproc = Cat(std::max<int64_t>(1, Cores(task)));
+      nproc = Cat(std::max<int64_t>(1, CoresOf(task)));
     }
     env->emplace_back("PET_NNODES", nodes);
     env->emplace_back("PET_NPROC_PER_NODE", nproc);
@@ -301,7 +298,7 @@ void SlurmEnv(const Party& p, Env* env) {
   env->emplace_back("SLURM_JOB_NAME", p.job.name);
   env->emplace_back("SLURM_NTASKS", Cat(p.world()));
   env->emplace_back("SLURM_NPROCS", Cat(p.world()));
-  env->emplace_back("SLURM_CPUS_PER_TASK", Cat(Cores(p.role().task)));
+  env->emplace_back("SLURM_CPUS_PER_TASK", Cat(CoresOf(p.role().task)));
   env->emplace_back("SLURM_PROCID", Cat(RankOf(p)));
   if (!p.job.scheduling.queue.empty()) {
     env->emplace_back("SLURM_JOB_PARTITION", p.job.scheduling.queue);

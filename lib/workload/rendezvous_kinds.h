@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/workload/kinds.h"
 #include "muster/workload/rendezvous.h"
 
 namespace muster::workload {
@@ -41,6 +42,9 @@ void TrainEnv(const Party& p, Env* env);
 void IndexEnv(const Party& p, Env* env);
 void RayEnv(const Party& p, Env* env);
 void SlurmEnv(const Party& p, Env* env);
+
+// Whole cores, rounded up, of an amount of "cpu".
+inline int64_t Cores(int64_t milli) { return (milli + 999) / 1000; }
 
 // {"role":["host:port",...],...}, names sorted; of the roles that the kind
 // tells its tasks.

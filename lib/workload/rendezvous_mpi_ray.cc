@@ -11,8 +11,6 @@
 namespace muster::workload {
 namespace {
 
-constexpr std::string_view kGpu = "nvidia.com/gpu";
-constexpr uint32_t kGcsPort = 6379;
 constexpr uint32_t kDashboardPort = 8265;
 
 std::shared_ptr<const std::string> Shared(std::string text) {
@@ -165,7 +163,7 @@ std::string RayStart(const Party& p) {
   add("dashboard-agent-listen-port", "52365");
   add("metrics-export-port", "8080");
   for (const Amount& a : p.role().task.limits) {
-    if (a.resource == "cpu") add("num-cpus", Cat((a.amount + 999) / 1000));
+    if (a.resource == "cpu") add("num-cpus", Cat(Cores(a.amount)));
     if (a.resource == "memory") add("memory", Cat(a.amount));
     if (a.resource == kGpu) add("num-gpus", Cat(a.amount));
   }

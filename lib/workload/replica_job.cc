@@ -157,8 +157,7 @@ void SetSuccess(const KindRow& row, bool all_workers, Job* job) {
   const uint32_t master = FindRole(*job, "master");
   switch (row.success) {
     case SuccessForm::kChiefOrWorkerZero: {
-      const uint32_t chief =
-          std::min(FindRole(*job, "chief"), std::min(master, none));
+      const uint32_t chief = std::min(FindRole(*job, "chief"), master);
       if (chief != none) {
         std::vector<uint32_t> roles{chief};
         if (all_workers && worker != none) roles.push_back(worker);

@@ -41,7 +41,7 @@ absl::Status ReadEdge(const std::string& text, const Job& job, StartAfter* to) {
   return absl::OkStatus();
 }
 
-// Depth first, without recursion: roles are at most Job::kMaxRoles.
+// Depth first: calls nest as deep as there are roles, which Check has bounded.
 class CycleSearch {
  public:
   explicit CycleSearch(const Job& job)

@@ -6,30 +6,34 @@
 namespace muster::workload {
 
 void Stepper::PassTime() {
-  if (HoldsPlaces() && job_.active_deadline > 0 &&
-      s_.active_since != kForever &&
-      s_.now - s_.active_since + s_.active_used >= job_.active_deadline) {
-    Finish(LifePhase::kFailed, "DeadlineExceeded");
+  if (s_.now >= Deadline()) {
+    phases_.Finish(LifePhase::kFailed, "DeadlineExceeded");
   }
   if (s_.phase == LifePhase::kCheckpointing && s_.now >= s_.stop_by) {
-    StopNow(0);
+    phases_.StopNow(0);
   }
-  if (s_.phase == LifePhase::kBackoff) TryBegin();
+  if (s_.phase == LifePhase::kBackoff) phases_.TryBegin();
   uint32_t task = 0;
   while (s_.phase == LifePhase::kRunning && book_.NextDue(s_.now, &task)) {
-    Restart(task, 0);
+    phases_.Restart(task, 0);
   }
-  if (s_.finished_at != kForever && s_.phase != LifePhase::kForgotten &&
-      job_.ttl >= 0 && s_.now >= s_.finished_at + job_.ttl) {
-    On(DeletionAsked{});
-  }
+  if (s_.now >= ForgetAt()) On(DeletionAsked{});
 }
 
-void Stepper::Reserve() {
-  s_.phase = LifePhase::kQueued;
-  s_.reserved = true;
-  book_.Act({.kind = ActionKind::kReserve});
-  book_.SetCondition(ConditionType::kQueuing, true, "JobEnqueued");
+Time Stepper::Deadline() const {
+  if (!phases_.HoldsPlaces() || job_.active_deadline <= 0 ||
+      s_.active_since == kForever) {
+    return kForever;
+  }
+  return s_.active_since + job_.active_deadline - s_.active_used;
+}
+
+Time Stepper::ForgetAt() const {
+  if (s_.finished_at == kForever || s_.phase == LifePhase::kForgotten ||
+      s_.after == AfterStop::kForget || job_.ttl < 0) {
+    return kForever;
+  }
+  return s_.finished_at + job_.ttl;
 }
 
 void Stepper::On(const Submitted&) {
@@ -41,11 +45,11 @@ void Stepper::On(const Submitted&) {
     book_.SetCondition(ConditionType::kSuspended, true, "JobSuspended");
     return;
   }
-  Reserve();
+  phases_.Reserve();
 }
 
 void Stepper::On(const Placed& event) {
-  const bool stale = IsFinal() || s_.phase == LifePhase::kNew ||
+  const bool stale = phases_.IsFinal() || s_.phase == LifePhase::kNew ||
                      s_.phase == LifePhase::kSuspended ||
                      ((s_.phase == LifePhase::kStopping ||
                        s_.phase == LifePhase::kCheckpointing) &&
@@ -68,23 +72,23 @@ void Stepper::On(const Placed& event) {
     if (rules_.pooled) {
       book_.FillSpares(place.role);
     } else if (job_.resize != ResizeMode::kRestart || !grown) {
-      StartTask(TaskOf(place));
+      phases_.StartTask(TaskOf(place));
     }
   }
   if (stale) return;
   if (s_.phase == LifePhase::kRunning && grown &&
       job_.resize == ResizeMode::kRestart) {
     s_.free_restart = true;
-    StopAll(AfterStop::kRestart, job_.checkpoint.timeout, true);
+    phases_.StopAll(AfterStop::kRestart, job_.checkpoint.timeout, true);
   }
   if (s_.phase == LifePhase::kRunning) {
-    for (const TaskId place : event.places) CheckFollowers(place.role);
+    for (const TaskId place : event.places) phases_.CheckFollowers(place.role);
   }
-  if (s_.phase == LifePhase::kQueued) TryBegin();
+  if (s_.phase == LifePhase::kQueued) phases_.TryBegin();
 }
 
 void Stepper::On(const PlacesTaken& event) {
-  if (IsFinal() || s_.phase == LifePhase::kNew ||
+  if (phases_.IsFinal() || s_.phase == LifePhase::kNew ||
       s_.phase == LifePhase::kSuspended) {
     return;
   }
@@ -106,10 +110,10 @@ void Stepper::On(const PlacesTaken& event) {
   }
   if (s_.phase == LifePhase::kRunning && restart) {
     s_.free_restart = true;
-    StopAll(AfterStop::kRestart, event.notice, true);
+    phases_.StopAll(AfterStop::kRestart, event.notice, true);
   } else if (s_.phase == LifePhase::kCheckpointing) {
     s_.stop_by = std::min(s_.stop_by, s_.now + event.notice);
-    if (s_.now >= s_.stop_by) StopNow(0);
+    if (s_.now >= s_.stop_by) phases_.StopNow(0);
   }
 }
 
@@ -125,7 +129,8 @@ void Stepper::TakePlaceBack(uint32_t task, const PlacesTaken& event) {
     if (alone) book_.Stop(task, event.notice);
     return;
   }
-  const bool ends_later = rules_.unit == RestartUnit::kGang && HoldsPlaces() &&
+  const bool ends_later = rules_.unit == RestartUnit::kGang &&
+                          phases_.HoldsPlaces() &&
                           s_.phase != LifePhase::kBackoff;
   if (ends_later) return;
   book_.FreePlace(task,
@@ -139,22 +144,22 @@ void Stepper::TakePlaceBack(uint32_t task, const PlacesTaken& event) {
   }
   book_.Leave(task);
   if (s_.phase != LifePhase::kRunning) return;
-  CheckSuccess();
-  CheckFollowers(rules_.role_of_task[task]);
+  phases_.CheckSuccess();
+  phases_.CheckFollowers(rules_.role_of_task[task]);
 }
 
 void Stepper::On(const Preempted& event) {
-  if (!HoldsPlaces()) {
+  if (!phases_.HoldsPlaces()) {
     // A part of its places, before it had all.
     if (s_.phase != LifePhase::kQueued) return;
     if (!job_.requeue && s_.active_since != kForever) {
-      return Finish(LifePhase::kFailed, "Preempted");
+      return phases_.Finish(LifePhase::kFailed, "Preempted");
     }
-    return GiveUpPlaces();
+    return phases_.GiveUpPlaces();
   }
   ++s_.preemptions;
-  if (!job_.requeue) return Finish(LifePhase::kFailed, "Preempted");
-  StopAll(AfterStop::kRequeue, event.notice, true);
+  if (!job_.requeue) return phases_.Finish(LifePhase::kFailed, "Preempted");
+  phases_.StopAll(AfterStop::kRequeue, event.notice, true);
 }
 
 bool Stepper::Current(TaskId id, uint32_t attempt, uint32_t* task) const {
@@ -171,7 +176,7 @@ void Stepper::On(const TaskStarted& event) {
   book_.Running(task);
   if (s_.phase != LifePhase::kRunning) return;
   book_.SetCondition(ConditionType::kRunning, true, "JobRunning");
-  CheckFollowers(event.task.role);
+  phases_.CheckFollowers(event.task.role);
 }
 
 void Stepper::On(const TaskReady& event) {
@@ -182,13 +187,13 @@ void Stepper::On(const TaskReady& event) {
   }
   if (s_.tasks[task].phase != TaskPhase::kRunning) return;
   book_.Ready(task);
-  if (s_.phase == LifePhase::kRunning) CheckFollowers(event.task.role);
+  if (s_.phase == LifePhase::kRunning) phases_.CheckFollowers(event.task.role);
 }
 
 void Stepper::On(const TaskExited& event) {
   uint32_t task = 0;
   if (!Current(event.task, event.attempt, &task)) return;
-  Exit(task, event.code, event.reason);
+  exits_.Exit(task, event.code, event.reason);
 }
 
 void Stepper::On(const CheckpointDone& event) {
@@ -198,26 +203,26 @@ void Stepper::On(const CheckpointDone& event) {
   s_.checkpoint_at = s_.now;
   if (s_.phase == LifePhase::kCheckpointing &&
       event.version == s_.checkpoint_asked) {
-    StopNow(s_.stop_by - s_.now);
+    phases_.StopNow(s_.stop_by - s_.now);
   }
 }
 
 void Stepper::On(const ResizeAsked& event) {
-  if (IsFinal()) return;
+  if (phases_.IsFinal()) return;
   book_.Act({.kind = ActionKind::kResize,
              .task = {event.role, 0},
              .slot = event.size});
 }
 
 void Stepper::On(const SuspendAsked&) {
-  if (IsFinal() || s_.phase == LifePhase::kNew || s_.suspend) return;
+  if (phases_.IsFinal() || s_.phase == LifePhase::kNew || s_.suspend) return;
   s_.suspend = true;
   if (s_.phase == LifePhase::kQueued) {
-    GiveUpPlaces();
+    phases_.GiveUpPlaces();
     s_.after = AfterStop::kSuspend;
-    return Stopped();
+    return phases_.Stopped();
   }
-  StopAll(AfterStop::kSuspend, job_.checkpoint.timeout, true);
+  phases_.StopAll(AfterStop::kSuspend, job_.checkpoint.timeout, true);
 }
 
 void Stepper::On(const ResumeAsked&) {
@@ -225,19 +230,19 @@ void Stepper::On(const ResumeAsked&) {
   s_.suspend = false;
   if (s_.phase != LifePhase::kSuspended) return;  // When it has stopped.
   book_.SetCondition(ConditionType::kSuspended, false, "JobResumed");
-  Reserve();
+  phases_.Reserve();
 }
 
 void Stepper::On(const DeletionAsked&) {
   if (s_.phase == LifePhase::kForgotten) return;
-  if (IsFinal()) {
+  if (phases_.IsFinal()) {
     s_.after = AfterStop::kForget;
     book_.StopAll(kMaxDuration);
-    if (s_.live == 0) Drained();
+    if (s_.live == 0) phases_.Drained();
     return;
   }
-  if (s_.phase == LifePhase::kNew) return Forget();
-  StopAll(AfterStop::kForget, kMaxDuration, false);
+  if (s_.phase == LifePhase::kNew) return phases_.Forget();
+  phases_.StopAll(AfterStop::kForget, kMaxDuration, false);
 }
 
 void Stepper::On(const TasksListed& event) {
@@ -255,7 +260,7 @@ void Stepper::On(const TasksListed& event) {
   }
   for (const auto& [task, attempt] : lost) {
     if (book_.IsLive(task) && s_.tasks[task].attempt == attempt) {
-      Exit(task, 0, ExitReason::kLost);
+      exits_.Exit(task, 0, ExitReason::kLost);
     }
   }
   for (const LiveTask& live : event.live) {
@@ -296,24 +301,16 @@ void Stepper::Settle() {
   for (uint32_t r = 0; r < s_.roles.size(); ++r) {
     if (book_.HasPending(r)) return;  // It waits for a place.
   }
-  Finish(LifePhase::kFailed, "NothingLeftToRun");
+  phases_.Finish(LifePhase::kFailed, "NothingLeftToRun");
 }
 
 Time Stepper::WakeAt() const {
-  Time at = kForever;
+  Time at = std::min(Deadline(), ForgetAt());
   if (s_.phase == LifePhase::kRunning && !s_.timers.empty()) {
-    at = s_.timers.front().first;
+    at = std::min(at, s_.timers.front().first);
   }
   if (s_.phase == LifePhase::kCheckpointing) at = std::min(at, s_.stop_by);
   if (s_.phase == LifePhase::kBackoff) at = std::min(at, s_.start_at);
-  if (HoldsPlaces() && job_.active_deadline > 0 &&
-      s_.active_since != kForever) {
-    at = std::min(at, s_.active_since + job_.active_deadline - s_.active_used);
-  }
-  if (s_.finished_at != kForever && s_.phase != LifePhase::kForgotten &&
-      s_.after != AfterStop::kForget && job_.ttl >= 0) {
-    at = std::min(at, s_.finished_at + job_.ttl);
-  }
   return at;
 }
 

@@ -78,6 +78,15 @@ void TaskBook::LosePlace(uint32_t task) {
   if (!rules_.pooled && t.member) ++s_.lacking;
 }
 
+void TaskBook::Vacate(uint32_t task) {
+  TaskState& t = s_.tasks[task];
+  const bool moved = t.moved;
+  t.leaving = t.moved = false;
+  if (moved) return LosePlace(task);
+  FreePlace(task, TaskOutcome::kReleased);
+  Leave(task);
+}
+
 void TaskBook::Leave(uint32_t task) {
   TaskState& t = s_.tasks[task];
   t.leaving = t.moved = false;
@@ -108,6 +117,19 @@ void TaskBook::Spare(uint32_t task) {
   t.slot = TaskState::kNoSlot;
 }
 
+void TaskBook::Retry(uint32_t task) {
+  const TaskId id = rules_.IdOf(task);
+  s_.roles[id.role].retry.push_back(id.index);
+}
+
+void TaskBook::EndPlace(uint32_t task) {
+  if (rules_.pooled) {
+    Spare(task);
+  } else if (!rules_.keeps_places) {
+    FreePlace(task, TaskOutcome::kSucceeded);
+  }
+}
+
 // --- Tasks -------------------------------------------------------------------
 
 void TaskBook::Start(uint32_t task) {
@@ -127,9 +149,7 @@ void TaskBook::Stop(uint32_t task, Duration grace) {
   TaskState& t = s_.tasks[task];
   if (!IsLive(task) || t.phase == TaskPhase::kStopping) return;
   const TaskId id = rules_.IdOf(task);
-  RoleState& role = s_.roles[id.role];
-  if (t.phase != TaskPhase::kStarting) --role.running;
-  if (t.phase == TaskPhase::kReady) --role.ready;
+  CountStopped(t, &s_.roles[id.role]);
   t.phase = TaskPhase::kStopping;
   Act({.kind = ActionKind::kStop,
        .task = id,
@@ -152,13 +172,15 @@ void TaskBook::Ready(uint32_t task) {
   ++s_.roles[rules_.role_of_task[task]].ready;
 }
 
+void TaskBook::CountStopped(const TaskState& task, RoleState* role) {
+  const bool ready = task.phase == TaskPhase::kReady;
+  if (ready || task.phase == TaskPhase::kRunning) --role->running;
+  if (ready) --role->ready;
+}
+
 void TaskBook::Ended(uint32_t task) {
   TaskState& t = s_.tasks[task];
-  RoleState& role = s_.roles[rules_.role_of_task[task]];
-  if (t.phase == TaskPhase::kRunning || t.phase == TaskPhase::kReady) {
-    --role.running;
-  }
-  if (t.phase == TaskPhase::kReady) --role.ready;
+  CountStopped(t, &s_.roles[rules_.role_of_task[task]]);
   t.phase = TaskPhase::kIdle;
   --s_.live;
 }
@@ -168,21 +190,13 @@ void TaskBook::Succeeded(uint32_t task) {
   s_.tasks[task].phase = TaskPhase::kSucceeded;
   ++s_.roles[id.role].succeeded;
   CountRules(id, /*up=*/true);
-  if (rules_.pooled) {
-    Spare(task);
-  } else if (!rules_.keeps_places) {
-    FreePlace(task, TaskOutcome::kSucceeded);
-  }
+  EndPlace(task);
 }
 
 void TaskBook::Failed(uint32_t task) {
   s_.tasks[task].phase = TaskPhase::kFailed;
   ++s_.roles[rules_.role_of_task[task]].failed;
-  if (rules_.pooled) {
-    Spare(task);
-  } else if (!rules_.keeps_places) {
-    FreePlace(task, TaskOutcome::kSucceeded);
-  }
+  EndPlace(task);
 }
 
 void TaskBook::Reset(uint32_t task) {
@@ -269,10 +283,7 @@ bool TaskBook::NextDue(Time now, uint32_t* task) {
 void TaskBook::ForgetTimers() {
   for (const auto& [at, task] : s_.timers) {
     s_.tasks[task].delayed = false;
-    if (rules_.pooled) {
-      const TaskId id = rules_.IdOf(task);
-      s_.roles[id.role].retry.push_back(id.index);
-    }
+    if (rules_.pooled) Retry(task);
   }
   s_.timers.clear();
 }

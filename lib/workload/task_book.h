@@ -29,12 +29,16 @@ class TaskBook {
   void FreeSpare(uint32_t role, uint32_t slot, TaskOutcome outcome);
   // Its place is gone, and another one will come.
   void LosePlace(uint32_t task);
+  // The place of a task that leaves goes back; if it moves, another will come.
+  void Vacate(uint32_t task);
   // It belongs to the role no more.
   void Leave(uint32_t task);
   // All places of tasks that are not live.
   void FreeIdlePlaces(TaskOutcome outcome);
-  // Of a pooled role: the task's place is for any task.
+  // Of a pooled role: the task's place is for any task; the task waits for any
+  // place, to start again.
   void Spare(uint32_t task);
+  void Retry(uint32_t task);
 
   // --- Tasks ---
   void Start(uint32_t task);
@@ -70,6 +74,10 @@ class TaskBook {
   void SetCondition(ConditionType type, bool status, std::string_view reason);
 
  private:
+  // The task is neither running nor ready any more.
+  void CountStopped(const TaskState& task, RoleState* role);
+  // The place of a task that is over, where others need it.
+  void EndPlace(uint32_t task);
   void CountRules(TaskId id, bool up);
 
   const LifeRules& rules_;

@@ -46,11 +46,7 @@ void ReadMlPolicy(const Value& v, Role* role, Job* job) {
 void ReadRuntime(const Value& spec, Role* role, Job* job) {
   Object o(spec);
   ReadMlPolicy(o["mlPolicy"], role, job);
-  const Value template_value = o.Required("template");
-  if (!template_value.there()) return;
-  Object js(template_value);
-  js.Ignore("metadata", "labels and annotations of tasks decide nothing");
-  const Value js_spec = js.Required("spec");
+  const Value js_spec = SpecOfTemplate(o.Required("template"));
   if (!js_spec.there()) return;
   Object set(js_spec);
   bool found = false;
@@ -63,11 +59,7 @@ void ReadRuntime(const Value& spec, Role* role, Job* job) {
       return v.Ignore("only the replicated job 'node' is run");
     }
     found = true;
-    const Value pod_job = job_object.Required("template");
-    if (!pod_job.there()) return;
-    Object pj(pod_job);
-    pj.Ignore("metadata", "labels and annotations of tasks decide nothing");
-    const Value pj_spec = pj.Required("spec");
+    const Value pj_spec = SpecOfTemplate(job_object.Required("template"));
     if (!pj_spec.there()) return;
     Object inner(pj_spec);
     PodExtras extras;

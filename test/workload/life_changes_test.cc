@@ -14,8 +14,7 @@ using ::testing::IsEmpty;
 
 class LifeChangesTest : public LifeTest {};
 
-// --- What is nobody's failure
-// -------------------------------------------------
+// --- What is nobody's failure ------------------------------------------------
 
 TEST_F(LifeChangesTest, ALostNodeCostsNothing) {
   LifeHost& h = Run("pytorch-kubeflow");
@@ -46,9 +45,7 @@ TEST_F(LifeChangesTest, APreemptedJobWaitsAndStartsAgain) {
 }
 
 TEST_F(LifeChangesTest, WhatHasSucceededInAJobStaysDone) {
-  Job job = JobOf("batch");
-  job.success = {{.roles = {0}}};
-  LifeHost& h = Run(job);
+  LifeHost& h = Run(AllIndexes());
   h.Exits({0, 0}, 0);
   h.Tell(Preempted{0});
   h.FinishStops();
@@ -67,8 +64,7 @@ TEST_F(LifeChangesTest, AJobThatIsNotRequeuedFailsByAPreemption) {
   h.FinishStops();
 }
 
-// --- Checkpoints and sizes
-// ----------------------------------------------------
+// --- Checkpoints and sizes ---------------------------------------------------
 
 TEST_F(LifeChangesTest, ACheckpointComesBeforeTheStop) {
   LifeHost& h = Run("pytorch-kubedl");
@@ -152,8 +148,7 @@ TEST_F(LifeChangesTest, SizesAreAskedOfTheScheduler) {
       life_->Step(ResizeAsked{0, 1}, 0, &state, &output)));
 }
 
-// --- Suspension, deadlines, the end
-// ---------------------------------------------
+// --- Suspension, deadlines, the end ------------------------------------------
 
 TEST_F(LifeChangesTest, ASuspendedJobHoldsNothingUntilItIsResumed) {
   LifeHost& h = Run("pytorch-kubeflow");
@@ -229,8 +224,7 @@ TEST_F(LifeChangesTest, CleanPolicyAllRemovesWhatIsKept) {
   EXPECT_EQ(h.Acted(ActionKind::kCleanUp).size(), 1u);
 }
 
-// --- After a crash of the host
-// --------------------------------------------------
+// --- After a crash of the host -----------------------------------------------
 
 TEST_F(LifeChangesTest, WhatIsGoneStartsAgainAndWhatIsTooManyStops) {
   LifeHost& h = Run("tf-kubeflow");

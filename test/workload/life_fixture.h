@@ -34,6 +34,12 @@ class LifeTest : public testing::Test {
     return h;
   }
   LifeHost& Run(std::string_view manifest) { return Run(JobOf(manifest)); }
+  // Eight tasks in three places, of which all are to succeed.
+  static Job AllIndexes() {
+    Job job = JobOf("batch");
+    job.success = {{.roles = {0}}};
+    return job;
+  }
   void TearDown() override {
     ASSERT_NE(host_, nullptr);
     EXPECT_EQ(host_->problem(), "");

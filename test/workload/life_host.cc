@@ -32,7 +32,7 @@ void LifeHost::Tell(const LifeEvent& event) {
     if (t.live && t.attempt == exited->attempt) {
       t.succeeded = !t.stopping && exited->code == 0 &&
                     exited->reason == ExitReason::kExited;
-      t.live = t.stopping = t.running = t.ready = false;
+      t.End();
     }
   }
   if (const auto* started = std::get_if<TaskStarted>(&event)) {
@@ -53,7 +53,7 @@ void LifeHost::Tell(const LifeEvent& event) {
       if (there) {
         t.running = true;
       } else {
-        t.live = t.stopping = t.running = t.ready = false;
+        t.End();
       }
     }
   }
@@ -65,7 +65,15 @@ void LifeHost::Tell(const LifeEvent& event) {
   CheckAfter(event, before);
 }
 
-void LifeHost::DoStart(const Action& action, LifePhase) {
+std::optional<uint32_t> LifeHost::TaskIn(uint32_t role, uint32_t slot) const {
+  const uint32_t first = PositionOf(job(), {role, 0});
+  for (uint32_t i = 0; i < job().roles[role].tasks(); ++i) {
+    if (tasks_[first + i].live && tasks_[first + i].slot == slot) return i;
+  }
+  return std::nullopt;
+}
+
+void LifeHost::DoStart(const Action& action) {
   const std::string name = NameOf(action.task);
   Task& t = At(action.task);
   if (t.live) Complain(name + " runs twice");
@@ -73,11 +81,8 @@ void LifeHost::DoStart(const Action& action, LifePhase) {
   if (!held_[action.task.role][action.slot]) {
     Complain(name + " starts without a place");
   }
-  uint32_t first = PositionOf(job(), {action.task.role, 0});
-  for (uint32_t i = 0; i < job().roles[action.task.role].tasks(); ++i) {
-    if (tasks_[first + i].live && tasks_[first + i].slot == action.slot) {
-      Complain(name + " starts in the place of another");
-    }
+  if (TaskIn(action.task.role, action.slot)) {
+    Complain(name + " starts in the place of another");
   }
   if (job().roles[action.task.role].passive) Complain(name + " is passive");
   if (!may_start_[action.task.role] && !MayStart(action.task.role)) {
@@ -124,7 +129,7 @@ void LifeHost::DoAction(const Action& action, LifePhase before) {
       reserved_ = true;
       break;
     case ActionKind::kStart:
-      DoStart(action, before);
+      DoStart(action);
       break;
     case ActionKind::kStop: {
       Task& t = At(action.task);
@@ -132,12 +137,9 @@ void LifeHost::DoAction(const Action& action, LifePhase before) {
       break;
     }
     case ActionKind::kFree: {
-      const uint32_t first = PositionOf(job(), {action.task.role, 0});
-      for (uint32_t i = 0; i < job().roles[action.task.role].tasks(); ++i) {
-        if (tasks_[first + i].live && tasks_[first + i].slot == action.slot) {
-          Complain("the place of " + NameOf({action.task.role, i}) +
-                   " is freed under it");
-        }
+      if (const auto i = TaskIn(action.task.role, action.slot)) {
+        Complain("the place of " + NameOf({action.task.role, *i}) +
+                 " is freed under it");
       }
       if (!held_[action.task.role][action.slot]) {
         Complain("a place is freed twice");

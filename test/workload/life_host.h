@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,11 +58,15 @@ class LifeHost {
     bool live = false, stopping = false;
     bool running = false, ready = false, succeeded = false;
     uint32_t attempt = 0, slot = 0;
+
+    void End() { live = stopping = running = ready = false; }
   };
   Task& At(TaskId id) { return tasks_[PositionOf(job(), id)]; }
   void Complain(const std::string& what);
   void DoAction(const Action& action, LifePhase before);
-  void DoStart(const Action& action, LifePhase before);
+  void DoStart(const Action& action);
+  // Whether a live task is in that place, and its index.
+  std::optional<uint32_t> TaskIn(uint32_t role, uint32_t slot) const;
   bool MayStart(uint32_t role) const;
   void NoteOrder();
   void CheckAfter(const LifeEvent& event, const LifeState& before);

@@ -103,12 +103,16 @@ class MoveList {
   std::vector<Move> moves_;
 };
 
+void SetSize(Role* role, uint32_t n) {
+  role->replicas = role->min_replicas = role->max_replicas = n;
+}
+
 Job Small(std::string_view manifest, uint32_t workers) {
   Job job = JobOf(manifest);
   job.failure.backoff_limit = 1;
   for (Role& role : job.roles) {
     if (role.replicas <= 1) continue;
-    role.replicas = role.min_replicas = role.max_replicas = workers;
+    SetSize(&role, workers);
     role.spot_replicas = 0;
   }
   job.scheduling = {};
@@ -144,7 +148,7 @@ std::vector<Job> SmallJobs() {
   // Jobs of a set, which restart by themselves.
   jobs.push_back(JobOf("jobset"));
   Role& workers = jobs.back().roles[1];
-  workers.replicas = workers.min_replicas = workers.max_replicas = 2;
+  SetSize(&workers, 2);
   workers.group_size = 1;
   jobs.back().failure.max_restarts = 1;
   // Three roles of two, each after those before it.
@@ -152,7 +156,7 @@ std::vector<Job> SmallJobs() {
   chain.roles.pop_back();
   for (uint32_t r = 0; r < chain.roles.size(); ++r) {
     Role& role = chain.roles[r];
-    role.replicas = role.min_replicas = role.max_replicas = 2;
+    SetSize(&role, 2);
     role.restart = RestartPolicy::kExitCode;
     if (r > 0) role.start_after = {{r - 1, StartCondition::kReady, 1}};
   }

@@ -70,12 +70,9 @@ TEST_F(LifeTest, LaunchersStartBesideWorkersThatAreOnlyPlaces) {
 }
 
 TEST_F(LifeTest, ConditionsCountSomeTasks) {
-  const Job job = ParseOne(With(ManifestOf("tf-kubedl"), "namespace: ns",
-                                "namespace: ns, annotations: {muster.dev/dag: "
-                                "\"worker=ps:Ready:1; evaluator=worker:"
-                                "Succeeded:1\"}"))
-                      .job;
-  LifeHost& h = Begin(job);
+  LifeHost& h = Begin(
+      ParseOne(WithOrder("worker=ps:Ready:1; evaluator=worker:Succeeded:1"))
+          .job);
   h.Submit();
   h.PlaceAll();
   h.Started({0, 0});
@@ -147,9 +144,7 @@ TEST_F(LifeTest, ASetOfJobsMaySucceedWithAnyOfThem) {
 // --- Indexed jobs ------------------------------------------------------------
 
 TEST_F(LifeTest, TasksOfAJobFollowEachOtherInItsPlaces) {
-  Job job = JobOf("batch");
-  job.success = {{.roles = {0}}};
-  LifeHost& h = Run(job);
+  LifeHost& h = Run(AllIndexes());
   EXPECT_EQ(h.Live().size(), 3u);
   uint32_t ended = 0;
   while (h.phase() == LifePhase::kRunning) {
@@ -185,9 +180,7 @@ TEST_F(LifeTest, SuccessPolicyEndsAJobEarly) {
 }
 
 TEST_F(LifeTest, FailedIndexesAreLeftOutUpToALimit) {
-  Job job = JobOf("batch");
-  job.success = {{.roles = {0}}};
-  LifeHost& h = Run(job);
+  LifeHost& h = Run(AllIndexes());
   for (const uint32_t index : {0u, 1u}) {
     h.Exits({0, index}, 42);  // FailIndex, by the policy.
     EXPECT_EQ(h.phase(), LifePhase::kRunning);
@@ -199,9 +192,7 @@ TEST_F(LifeTest, FailedIndexesAreLeftOutUpToALimit) {
 }
 
 TEST_F(LifeTest, AnIndexHasABudgetOfItsOwn) {
-  Job job = JobOf("batch");
-  job.success = {{.roles = {0}}};
-  LifeHost& h = Run(job);
+  LifeHost& h = Run(AllIndexes());
   h.Exits({0, 0}, 1);
   EXPECT_EQ(h.state().failed_indexes, 0u);
   EXPECT_EQ(h.output().wake_at, 10 * kSecond);  // As Kubernetes' back-off.

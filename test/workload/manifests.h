@@ -48,4 +48,11 @@ inline std::string With(std::string_view text, std::string_view what,
   return changed;
 }
 
+// A TFJob of which an annotation says the order of starting.
+inline std::string WithOrder(std::string_view order) {
+  return With(ManifestOf("tf-kubedl"), "namespace: ns",
+              "namespace: ns, annotations: {muster.dev/dag: \"" +
+                  std::string(order) + "\"}");
+}
+
 }  // namespace muster::workload

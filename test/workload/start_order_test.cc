@@ -10,12 +10,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string WithOrder(std::string_view order) {
-  return With(ManifestOf("tf-kubedl"), "namespace: ns",
-              "namespace: ns, annotations: {muster.dev/dag: \"" +
-                  std::string(order) + "\"}");
-}
-
 TEST(StartOrderTest, AnAnnotationReplacesTheKindsOrder) {
   const Job job = ParseOne(WithOrder("worker=ps:Ready:1, chief; ps=")).job;
   const Role& worker = job.roles[FindRole(job, "worker")];

@@ -110,6 +110,7 @@ TEST(QuantityTest, TheApiServersRoundingStillNeedsANumberAndASuffix) {
 }
 
 TEST(DurationTest, ReadsWhatPeopleWrite) {
+  EXPECT_EQ(*ParseDuration("1208925.000000000000000000h"), 1208925 * kHour);
   EXPECT_EQ(*ParseDuration("100s"), 100 * kSecond);
   EXPECT_EQ(*ParseDuration("2h"), 2 * kHour);
   EXPECT_EQ(*ParseDuration("1h30m"), kHour + 1800 * kSecond);

@@ -1,11 +1,19 @@
-// Starting and stopping.
-#include <algorithm>
+#include "lib/workload/job_phases.h"
 
-#include "lib/workload/stepper.h"
+#include <algorithm>
 
 namespace muster::workload {
 
-bool Stepper::IsComplete() const {
+// --- Starting ----------------------------------------------------------------
+
+void JobPhases::Reserve() {
+  s_.phase = LifePhase::kQueued;
+  s_.reserved = true;
+  book_.Act({.kind = ActionKind::kReserve});
+  book_.SetCondition(ConditionType::kQueuing, true, "JobEnqueued");
+}
+
+bool JobPhases::IsComplete() const {
   if (s_.lacking > 0) return false;
   for (uint32_t r = 0; r < s_.roles.size(); ++r) {
     const Role& role = job_.roles[r];
@@ -17,7 +25,7 @@ bool Stepper::IsComplete() const {
   return true;
 }
 
-void Stepper::TryBegin() {
+void JobPhases::TryBegin() {
   if (s_.now < s_.start_at) {
     s_.phase = LifePhase::kBackoff;
     return;
@@ -26,7 +34,7 @@ void Stepper::TryBegin() {
   s_.phase = LifePhase::kQueued;
 }
 
-void Stepper::Begin() {
+void JobPhases::Begin() {
   s_.phase = LifePhase::kRunning;
   if (s_.active_since == kForever) s_.active_since = s_.now;
   book_.SetCondition(ConditionType::kQueuing, false, "JobDequeued");
@@ -36,7 +44,7 @@ void Stepper::Begin() {
   }
 }
 
-void Stepper::Open(uint32_t r) {
+void JobPhases::Open(uint32_t r) {
   if (s_.roles[r].open) return;
   s_.roles[r].open = true;
   if (rules_.pooled) {
@@ -50,7 +58,7 @@ void Stepper::Open(uint32_t r) {
   CheckFollowers(r);
 }
 
-void Stepper::CheckFollowers(uint32_t role) {
+void JobPhases::CheckFollowers(uint32_t role) {
   for (const uint32_t f : rules_.followers[role]) {
     if (s_.roles[f].open || s_.phase != LifePhase::kRunning) continue;
     const auto& conditions = job_.roles[f].start_after;
@@ -62,7 +70,7 @@ void Stepper::CheckFollowers(uint32_t role) {
   }
 }
 
-void Stepper::StartTask(uint32_t task) {
+void JobPhases::StartTask(uint32_t task) {
   const TaskState& t = s_.tasks[task];
   const uint32_t role = rules_.role_of_task[task];
   if (s_.phase != LifePhase::kRunning || !s_.roles[role].open ||
@@ -73,20 +81,37 @@ void Stepper::StartTask(uint32_t task) {
   book_.Start(task);
 }
 
-void Stepper::Restart(uint32_t task, Duration delay) {
-  const TaskId id = rules_.IdOf(task);
+void JobPhases::Restart(uint32_t task, Duration delay) {
   if (rules_.pooled) book_.Spare(task);
   if (delay > 0) {
     book_.StartLater(task, s_.now + delay);
   } else if (rules_.pooled) {
-    s_.roles[id.role].retry.push_back(id.index);
+    book_.Retry(task);
   } else {
     StartTask(task);
   }
-  if (rules_.pooled) book_.FillSpares(id.role);
+  if (rules_.pooled) book_.FillSpares(rules_.role_of_task[task]);
 }
 
-void Stepper::StopAll(AfterStop after, Duration notice, bool checkpoint) {
+Duration JobPhases::Delay(uint32_t restarts) const {
+  const FailurePolicy& f = job_.failure;
+  if (f.first_at_once) {
+    if (restarts <= 1) return 0;
+    --restarts;
+  }
+  if (restarts == 0) return 0;
+  constexpr uint32_t kMostDoublings = 62;
+  Duration delay = f.backoff_base;
+  for (uint32_t i = 1; i < std::min(restarts, kMostDoublings); ++i) {
+    if (delay >= f.backoff_max) break;
+    delay *= 2;
+  }
+  return std::min(delay, f.backoff_max);
+}
+
+// --- Stopping ----------------------------------------------------------------
+
+void JobPhases::StopAll(AfterStop after, Duration notice, bool checkpoint) {
   if (s_.phase == LifePhase::kStopping) {
     const bool gives_up = s_.after < AfterStop::kRequeue;
     s_.after = std::max(s_.after, after);
@@ -118,7 +143,7 @@ void Stepper::StopAll(AfterStop after, Duration notice, bool checkpoint) {
   StopNow(notice);
 }
 
-void Stepper::StopNow(Duration grace) {
+void JobPhases::StopNow(Duration grace) {
   s_.phase = LifePhase::kStopping;
   s_.stop_by = kForever;
   book_.ForgetTimers();
@@ -129,9 +154,7 @@ void Stepper::StopNow(Duration grace) {
   if (s_.live == 0) Stopped();
 }
 
-// All places go back, and no task belongs to its role any more. What has
-// succeeded in a pool stays so.
-void Stepper::GiveUpPlaces() {
+void JobPhases::GiveUpPlaces() {
   StopClock();
   book_.FreeIdlePlaces(TaskOutcome::kReleased);
   s_.lacking = 0;
@@ -144,13 +167,13 @@ void Stepper::GiveUpPlaces() {
   }
 }
 
-void Stepper::StopClock() {
+void JobPhases::StopClock() {
   if (s_.active_since == kForever) return;
   s_.active_used += s_.now - s_.active_since;
   s_.active_since = kForever;
 }
 
-void Stepper::Stopped() {
+void JobPhases::Stopped() {
   const bool free = s_.free_restart;
   s_.free_restart = false;
   if (s_.after == AfterStop::kForget) {
@@ -188,19 +211,64 @@ void Stepper::Stopped() {
     TaskState& t = s_.tasks[task];
     book_.Reset(task);
     if (!t.leaving) continue;
-    const bool moved = t.moved;
-    const bool held = t.slot != TaskState::kNoSlot;
-    t.leaving = t.moved = false;
-    if (!held) continue;
-    if (moved) {
-      book_.LosePlace(task);
+    if (t.slot != TaskState::kNoSlot) {
+      book_.Vacate(task);
     } else {
-      book_.FreePlace(task, TaskOutcome::kReleased);
-      book_.Leave(task);
+      t.leaving = t.moved = false;
     }
   }
   s_.start_at = s_.now + (free ? 0 : Delay(s_.restarts));
   TryBegin();
+}
+
+// --- Ending ------------------------------------------------------------------
+
+void JobPhases::CheckSuccess() {
+  for (uint32_t i = 0; i < s_.rules.size(); ++i) {
+    if (book_.RuleHolds(i)) {
+      return Finish(LifePhase::kSucceeded, "JobSucceeded");
+    }
+  }
+}
+
+void JobPhases::Finish(LifePhase phase, std::string_view reason) {
+  if (IsFinal()) return;
+  s_.phase = phase;
+  s_.finished_at = s_.now;
+  s_.stop_by = kForever;
+  s_.lacking = 0;
+  StopClock();
+  s_.timers.clear();
+  const bool succeeded = phase == LifePhase::kSucceeded;
+  book_.SetCondition(ConditionType::kRunning, false, reason);
+  book_.SetCondition(
+      succeeded ? ConditionType::kSucceeded : ConditionType::kFailed, true,
+      reason);
+  // What has failed may hang, and holds what others wait for.
+  if (!succeeded || job_.clean != CleanPolicy::kNone) {
+    book_.StopAll(kMaxDuration);
+  }
+  book_.FreeIdlePlaces(TaskOutcome::kSucceeded);
+  if (s_.live == 0) Drained();
+}
+
+void JobPhases::Drained() {
+  if (s_.reserved) {
+    s_.reserved = false;
+    book_.Act({.kind = ActionKind::kRelease,
+               .result = s_.phase == LifePhase::kSucceeded
+                             ? GangOutcome::kSucceeded
+                             : GangOutcome::kFailed});
+    if (job_.clean == CleanPolicy::kAll) {
+      book_.Act({.kind = ActionKind::kCleanUp});
+    }
+  }
+  if (s_.after == AfterStop::kForget) Forget();
+}
+
+void JobPhases::Forget() {
+  s_.phase = LifePhase::kForgotten;
+  book_.Act({.kind = ActionKind::kForget});
 }
 
 }  // namespace muster::workload

@@ -1,7 +1,6 @@
-// Exits of tasks, and the job's end.
-#include <algorithm>
+#include "lib/workload/task_exits.h"
 
-#include "lib/workload/stepper.h"
+#include <algorithm>
 
 namespace muster::workload {
 namespace {
@@ -12,28 +11,12 @@ bool TakesPlace(ExitReason reason) {
 
 }  // namespace
 
-Duration Stepper::Delay(uint32_t restarts) const {
-  const FailurePolicy& f = job_.failure;
-  if (f.first_at_once) {
-    if (restarts <= 1) return 0;
-    --restarts;
-  }
-  if (restarts == 0) return 0;
-  constexpr uint32_t kMostDoublings = 62;
-  Duration delay = f.backoff_base;
-  for (uint32_t i = 1; i < std::min(restarts, kMostDoublings); ++i) {
-    if (delay >= f.backoff_max) break;
-    delay *= 2;
-  }
-  return std::min(delay, f.backoff_max);
-}
-
-void Stepper::Exit(uint32_t task, int32_t code, ExitReason reason) {
+void TaskExits::Exit(uint32_t task, int32_t code, ExitReason reason) {
   const bool asked = s_.tasks[task].phase == TaskPhase::kStopping;
   book_.Ended(task);
-  if (IsFinal()) {
+  if (phases_.IsFinal()) {
     book_.FreePlace(task, TaskOutcome::kSucceeded);
-    if (s_.live == 0) Drained();
+    if (s_.live == 0) phases_.Drained();
     return;
   }
   switch (s_.phase) {
@@ -42,51 +25,47 @@ void Stepper::Exit(uint32_t task, int32_t code, ExitReason reason) {
     case LifePhase::kCheckpointing:
       if (!asked && code == 0 && reason == ExitReason::kExited) {
         Succeed(task);
-        if (s_.phase == LifePhase::kCheckpointing && s_.live == 0) StopNow(0);
+        if (s_.phase == LifePhase::kCheckpointing && s_.live == 0)
+          phases_.StopNow(0);
         return;
       }
       if (TakesPlace(reason)) book_.LosePlace(task);
       if (rules_.pooled) {
         book_.Spare(task);
-        const TaskId id = rules_.IdOf(task);
-        s_.roles[id.role].retry.push_back(id.index);
+        book_.Retry(task);
       }
-      return StopNow(std::max<Duration>(0, s_.stop_by - s_.now));
+      return phases_.StopNow(std::max<Duration>(0, s_.stop_by - s_.now));
     default:
       return ExitWhenRunning(task, asked, code, reason);
   }
 }
 
-void Stepper::ExitWhenStopping(uint32_t task, ExitReason reason) {
-  if (rules_.pooled) {
-    s_.roles[rules_.role_of_task[task]].retry.push_back(
-        rules_.IdOf(task).index);
-  }
+void TaskExits::ExitWhenStopping(uint32_t task, ExitReason reason) {
+  if (rules_.pooled) book_.Retry(task);
   if (s_.after >= AfterStop::kRequeue) {
     book_.FreePlace(task, TaskOutcome::kReleased);
   } else if (TakesPlace(reason)) {
     s_.tasks[task].leaving = false;
     book_.LosePlace(task);
   }
-  if (s_.live == 0) Stopped();
+  if (s_.live == 0) phases_.Stopped();
 }
 
-void Stepper::ExitWhenRunning(uint32_t task, bool asked, int32_t code,
-                              ExitReason reason) {
+void TaskExits::ExitWhenRunning(uint32_t task, bool asked, int32_t code,
+                                ExitReason reason) {
   TaskState& t = s_.tasks[task];
   if (asked) {  // It leaves, or its group starts anew.
-    if (!t.leaving) return Restart(task, 0);
-    const bool moved = t.moved;
-    t.leaving = t.moved = false;
+    if (!t.leaving) return phases_.Restart(task, 0);
     if (rules_.pooled) {
+      t.leaving = t.moved = false;
       book_.FreePlace(task, TaskOutcome::kReleased);
-      return Restart(task, 0);
+      return phases_.Restart(task, 0);
     }
-    if (moved) return book_.LosePlace(task);
-    book_.FreePlace(task, TaskOutcome::kReleased);
-    book_.Leave(task);
-    CheckSuccess();
-    return CheckFollowers(rules_.role_of_task[task]);
+    const bool moved = t.moved;
+    book_.Vacate(task);
+    if (moved) return;
+    phases_.CheckSuccess();
+    return phases_.CheckFollowers(rules_.role_of_task[task]);
   }
   const ExitClass c = Classify(job_.roles[rules_.role_of_task[task]].restart,
                                job_.failure.codes, code, reason);
@@ -97,7 +76,7 @@ void Stepper::ExitWhenRunning(uint32_t task, bool asked, int32_t code,
 }
 
 // A podFailurePolicy; false: no rule fits, or it says to count as usual.
-bool Stepper::ApplyExitRule(uint32_t task, int32_t code, ExitReason reason) {
+bool TaskExits::ApplyExitRule(uint32_t task, int32_t code, ExitReason reason) {
   for (const ExitRule& rule : job_.failure.exit_rules) {
     const bool listed = std::ranges::find(rule.codes, code) != rule.codes.end();
     const bool fits = rule.codes.empty()
@@ -107,7 +86,7 @@ bool Stepper::ApplyExitRule(uint32_t task, int32_t code, ExitReason reason) {
     if (!fits) continue;
     switch (rule.action) {
       case ExitAction::kFailJob:
-        Finish(LifePhase::kFailed, "PodFailurePolicy");
+        phases_.Finish(LifePhase::kFailed, "PodFailurePolicy");
         return true;
       case ExitAction::kFailIndex:
         if (TakesPlace(reason)) book_.LosePlace(task);
@@ -115,7 +94,7 @@ bool Stepper::ApplyExitRule(uint32_t task, int32_t code, ExitReason reason) {
         return true;
       case ExitAction::kIgnore:
         if (TakesPlace(reason)) book_.LosePlace(task);
-        Restart(task, TakesPlace(reason) ? 0 : Delay(1));
+        phases_.Restart(task, TakesPlace(reason) ? 0 : phases_.Delay(1));
         return true;
       case ExitAction::kCount:
         return false;
@@ -124,17 +103,17 @@ bool Stepper::ApplyExitRule(uint32_t task, int32_t code, ExitReason reason) {
   return false;
 }
 
-void Stepper::FreeExit(uint32_t task, ExitReason reason) {
-  if (!job_.requeue) return Finish(LifePhase::kFailed, "NodeLost");
+void TaskExits::FreeExit(uint32_t task, ExitReason reason) {
+  if (!job_.requeue) return phases_.Finish(LifePhase::kFailed, "NodeLost");
   if (TakesPlace(reason)) book_.LosePlace(task);
   if (rules_.unit == RestartUnit::kGang) {
     s_.free_restart = true;
-    return StopAll(AfterStop::kRestart, kMaxDuration, false);
+    return phases_.StopAll(AfterStop::kRestart, kMaxDuration, false);
   }
-  Restart(task, 0);
+  phases_.Restart(task, 0);
 }
 
-void Stepper::Failure(uint32_t task, bool retryable, ExitReason reason) {
+void TaskExits::Failure(uint32_t task, bool retryable, ExitReason reason) {
   TaskState& t = s_.tasks[task];
   if (reason == ExitReason::kOutOfMemory) {
     retryable &= t.out_of_memory < job_.failure.out_of_memory_retries;
@@ -145,17 +124,18 @@ void Stepper::Failure(uint32_t task, bool retryable, ExitReason reason) {
   book_.Failed(task);
   const uint32_t role = rules_.role_of_task[task];
   if (job_.roles[role].decisive) {
-    return Finish(LifePhase::kFailed, reason == ExitReason::kOutOfMemory
-                                          ? "OutOfMemory"
-                                          : "TaskFailed");
+    return phases_.Finish(LifePhase::kFailed, reason == ExitReason::kOutOfMemory
+                                                  ? "OutOfMemory"
+                                                  : "TaskFailed");
   }
   // A failure opens nothing: who waits for it waits in vain.
   for (const uint32_t f : rules_.followers[role]) {
-    if (!s_.roles[f].open) return Finish(LifePhase::kFailed, "UpstreamFailed");
+    if (!s_.roles[f].open)
+      return phases_.Finish(LifePhase::kFailed, "UpstreamFailed");
   }
 }
 
-void Stepper::CountFailure(uint32_t task) {
+void TaskExits::CountFailure(uint32_t task) {
   TaskState& t = s_.tasks[task];
   const FailurePolicy& f = job_.failure;
   const TaskId id = rules_.IdOf(task);
@@ -164,38 +144,38 @@ void Stepper::CountFailure(uint32_t task) {
     GroupState& group = s_.groups[rules_.GroupOf(id)];
     if (++group.failures > f.group_backoff_limits[id.role])
       return FailGroup(id);
-    return Restart(task, Delay(t.failures));
+    return phases_.Restart(task, phases_.Delay(t.failures));
   }
   if (f.backoff_limit_per_index && t.failures > *f.backoff_limit_per_index) {
     return FailIndex(task);
   }
   if (s_.restarts >= f.backoff_limit) {
-    return Finish(LifePhase::kFailed, "BackoffLimitExceeded");
+    return phases_.Finish(LifePhase::kFailed, "BackoffLimitExceeded");
   }
   ++s_.restarts;
   if (rules_.unit == RestartUnit::kGang) {
     s_.free_restart = false;
-    return StopAll(AfterStop::kRestart, kMaxDuration, false);
+    return phases_.StopAll(AfterStop::kRestart, kMaxDuration, false);
   }
   book_.SetCondition(ConditionType::kRestarting, true, "TaskFailed");
-  Restart(task, Delay(t.failures));
+  phases_.Restart(task, phases_.Delay(t.failures));
 }
 
-void Stepper::FailIndex(uint32_t task) {
+void TaskExits::FailIndex(uint32_t task) {
   book_.Failed(task);
   ++s_.failed_indexes;
   const uint32_t role = rules_.role_of_task[task];
   if (s_.failed_indexes > job_.failure.max_failed_indexes) {
-    return Finish(LifePhase::kFailed, "MaxFailedIndexesExceeded");
+    return phases_.Finish(LifePhase::kFailed, "MaxFailedIndexesExceeded");
   }
   const RoleState& r = s_.roles[role];
   if (r.succeeded + r.failed >= job_.roles[role].tasks()) {
-    return Finish(LifePhase::kFailed, "FailedIndexes");
+    return phases_.Finish(LifePhase::kFailed, "FailedIndexes");
   }
   if (rules_.pooled) book_.FillSpares(role);
 }
 
-void Stepper::FailGroup(TaskId id) {
+void TaskExits::FailGroup(TaskId id) {
   constexpr std::string_view kReason = "BackoffLimitExceeded";
   GroupAction action = GroupAction::kRestartGang;
   for (const GroupRule& rule : job_.failure.group_rules) {
@@ -212,9 +192,9 @@ void Stepper::FailGroup(TaskId id) {
                        action == GroupAction::kRestartGroup;
   if (action == GroupAction::kFailJob ||
       (counted && s_.restarts >= job_.failure.max_restarts)) {
-    return Finish(LifePhase::kFailed, action == GroupAction::kFailJob
-                                          ? "FailJobSetAction"
-                                          : "ReachedMaxRestarts");
+    return phases_.Finish(LifePhase::kFailed, action == GroupAction::kFailJob
+                                                  ? "FailJobSetAction"
+                                                  : "ReachedMaxRestarts");
   }
   if (counted) ++s_.restarts;
   if (action == GroupAction::kRestartGroup ||
@@ -223,10 +203,10 @@ void Stepper::FailGroup(TaskId id) {
   }
   for (GroupState& g : s_.groups) g.failures = 0;
   s_.free_restart = false;
-  StopAll(AfterStop::kRestart, kMaxDuration, false);
+  phases_.StopAll(AfterStop::kRestart, kMaxDuration, false);
 }
 
-void Stepper::RestartGroup(TaskId id) {
+void TaskExits::RestartGroup(TaskId id) {
   const uint32_t size = job_.roles[id.role].group_size;
   const uint32_t first = rules_.first_task[id.role] + id.index / size * size;
   s_.groups[rules_.GroupOf(id)].failures = 0;
@@ -236,72 +216,24 @@ void Stepper::RestartGroup(TaskId id) {
       book_.Stop(task, kMaxDuration);
     } else {
       book_.Reset(task);
-      StartTask(task);
+      phases_.StartTask(task);
     }
   }
 }
 
-void Stepper::Succeed(uint32_t task) {
+void TaskExits::Succeed(uint32_t task) {
   const uint32_t role = rules_.role_of_task[task];
   book_.Succeeded(task);
-  CheckSuccess();
+  phases_.CheckSuccess();
   if (s_.phase != LifePhase::kRunning) return;
   if (rules_.pooled) {
     book_.FillSpares(role);
     const RoleState& r = s_.roles[role];
     if (r.failed > 0 && r.succeeded + r.failed >= job_.roles[role].tasks()) {
-      return Finish(LifePhase::kFailed, "FailedIndexes");
+      return phases_.Finish(LifePhase::kFailed, "FailedIndexes");
     }
   }
-  CheckFollowers(role);
-}
-
-void Stepper::CheckSuccess() {
-  for (uint32_t i = 0; i < s_.rules.size(); ++i) {
-    if (book_.RuleHolds(i)) {
-      return Finish(LifePhase::kSucceeded, "JobSucceeded");
-    }
-  }
-}
-
-void Stepper::Finish(LifePhase phase, std::string_view reason) {
-  if (IsFinal()) return;
-  s_.phase = phase;
-  s_.finished_at = s_.now;
-  s_.stop_by = kForever;
-  s_.lacking = 0;
-  StopClock();
-  s_.timers.clear();
-  const bool succeeded = phase == LifePhase::kSucceeded;
-  book_.SetCondition(ConditionType::kRunning, false, reason);
-  book_.SetCondition(
-      succeeded ? ConditionType::kSucceeded : ConditionType::kFailed, true,
-      reason);
-  // What has failed may hang, and holds what others wait for.
-  if (!succeeded || job_.clean != CleanPolicy::kNone) {
-    book_.StopAll(kMaxDuration);
-  }
-  book_.FreeIdlePlaces(TaskOutcome::kSucceeded);
-  if (s_.live == 0) Drained();
-}
-
-void Stepper::Drained() {
-  if (s_.reserved) {
-    s_.reserved = false;
-    book_.Act({.kind = ActionKind::kRelease,
-               .result = s_.phase == LifePhase::kSucceeded
-                             ? GangOutcome::kSucceeded
-                             : GangOutcome::kFailed});
-    if (job_.clean == CleanPolicy::kAll) {
-      book_.Act({.kind = ActionKind::kCleanUp});
-    }
-  }
-  if (s_.after == AfterStop::kForget) Forget();
-}
-
-void Stepper::Forget() {
-  s_.phase = LifePhase::kForgotten;
-  book_.Act({.kind = ActionKind::kForget});
+  phases_.CheckFollowers(role);
 }
 
 }  // namespace muster::workload
