@@ -17,6 +17,7 @@ namespace muster::workload {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kMostMemory = int64_t{1} << 50;
 
 // What the options say, before it becomes a job.
 struct Options {
@@ -64,7 +65,7 @@ absl::Status Memory(std::string value, int64_t* to) {
   }
   int64_t n = 0;
   if (unit == 0 || !absl::SimpleAtoi(value, &n) || n < 0 ||
-      n > (int64_t{1} << 50) / unit) {
+      n > kMostMemory / unit) {
     return Bad(whole, "a number with K, M, G or T");
   }
   *to = n * unit;
@@ -89,7 +90,10 @@ absl::Status Time(const std::string& value, Duration* to) {
   for (const int64_t x : n) {
     if (x < 0 || x > 1'000'000) return Bad(value, kForms);
   }
-  *to = (((n[0] * 24 + n[1]) * 60 + n[2]) * 60 + n[3]) * kSecond;
+  const int64_t seconds = ((n[0] * 24 + n[1]) * 60 + n[2]) * 60 + n[3];
+  constexpr int64_t kMost = kMaxDuration / kSecond;
+  if (seconds > kMost) return Bad(value, Cat("at most ", kMost, " seconds"));
+  *to = seconds * kSecond;
   return absl::OkStatus();
 }
 
@@ -333,20 +337,29 @@ absl::Status ReadLine(std::string_view text, int line, Options* o,
   return absl::OkStatus();
 }
 
-// Tasks, and how many of them a node has; 0: not said.
-void Size(const Options& o, uint32_t* tasks, uint32_t* per_node) {
-  *per_node = o.tasks_per_node;
-  *tasks = o.tasks;
-  if (*tasks == 0) {
-    *tasks = std::max(1u, o.nodes) * std::max(1u, o.tasks_per_node);
-  }
-  if (*per_node == 0 && o.nodes > 0) {
-    *per_node = (*tasks + o.nodes - 1) / o.nodes;
-  }
+uint64_t TasksOf(const Options& o) {
+  if (o.tasks > 0) return o.tasks;
+  return uint64_t{std::max(1u, o.nodes)} * std::max(1u, o.tasks_per_node);
+}
+
+// How many of them a node has; 0: not said.
+uint32_t TasksOfNode(const Options& o, uint32_t tasks) {
+  if (o.tasks_per_node > 0 || o.nodes == 0) return o.tasks_per_node;
+  return (tasks + o.nodes - 1) / o.nodes;
 }
 
 void Request(TaskTemplate* task, std::string_view resource, int64_t amount) {
   if (amount > 0) task->requests.push_back({std::string(resource), amount});
+}
+
+// So much for each of some cores or devices of a task.
+absl::Status RequestMemory(int64_t each, int64_t count, TaskTemplate* task) {
+  if (count > 0 && each > kMostMemory / count) {
+    return absl::InvalidArgumentError(
+        Cat(each, " bytes for each of ", count, ": more than ", kMostMemory));
+  }
+  Request(task, "memory", each * count);
+  return absl::OkStatus();
 }
 
 // Amounts of a node, or of the job, as those of each of its tasks.
@@ -363,13 +376,15 @@ absl::Status SetRequests(const Options& o, uint32_t tasks, uint32_t per_node,
     }
     gpus = total > 0 ? total / over : 0;
   }
+  absl::Status s = absl::OkStatus();
   if (o.memory >= 0) {
     Request(task, "memory", (o.memory + on_node - 1) / on_node);
   } else if (o.memory_per_cpu >= 0) {
-    Request(task, "memory", o.memory_per_cpu * o.cpus_per_task);
+    s = RequestMemory(o.memory_per_cpu, o.cpus_per_task, task);
   } else if (o.memory_per_gpu >= 0) {
-    Request(task, "memory", o.memory_per_gpu * gpus);
+    s = RequestMemory(o.memory_per_gpu, gpus, task);
   }
+  if (!s.ok()) return s;
   Request(task, "cpu", o.cpus_per_task * 1000);
   Request(task, kGpu, gpus);
   if (!o.gpu_type.empty()) {
@@ -384,9 +399,12 @@ absl::Status MakeJob(std::string_view bytes, Options* o) {
   job.kind = Kind::kBatchScript;
   job.dialect = Dialect::kSlurm;
   if (job.name.empty()) job.name = "sbatch";
-  uint32_t tasks = 1, per_node = 0;
-  Size(*o, &tasks, &per_node);
-  if (tasks > Job::kMaxTasks) return Bad(Cat(tasks), "100000 tasks");
+  const uint64_t all = TasksOf(*o);
+  if (all > Job::kMaxTasks) {
+    return Bad(Cat(all), Cat(Job::kMaxTasks, " tasks"));
+  }
+  const auto tasks = static_cast<uint32_t>(all);
+  const uint32_t per_node = TasksOfNode(*o, tasks);
   absl::Status s = SetRequests(*o, tasks, per_node, &o->task);
   if (!s.ok()) return s;
   // The script runs in the place of the first task; srun uses the others.

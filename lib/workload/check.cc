@@ -1,6 +1,7 @@
 // What must hold of every job, whatever it was read from.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "lib/workload/cat.h"
@@ -105,6 +106,23 @@ absl::Status CheckSuccess(const Job& job) {
              : absl::OkStatus();
 }
 
+// So that a time plus a span is a time.
+absl::Status CheckSpans(const Job& job) {
+  const std::pair<const char*, Duration> spans[] = {
+      {"activeDeadlineSeconds", job.active_deadline},
+      {"checkpoint.timeout", job.checkpoint.timeout},
+      {"failure.backoff_base", job.failure.backoff_base},
+      {"failure.backoff_max", job.failure.backoff_max},
+      {"ttlSecondsAfterFinished", std::max<Duration>(0, job.ttl)}};
+  for (const auto& [name, span] : spans) {
+    if (span < 0 || span > kMaxDuration) {
+      return absl::InvalidArgumentError(
+          Cat(name, ": is not between 0 and ", kMaxDuration / kSecond, "s"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 void ReadCheckpoint(const Value& v, Job* job) {
   std::string text;
   v.Read(&text);
@@ -113,8 +131,10 @@ void ReadCheckpoint(const Value& v, Job* job) {
     return;
   }
   const auto timeout = ParseDuration(text);
-  if (!timeout.ok()) {
-    return v.Wrong("'" + text + "' is none of: true, false, a time like 90s");
+  if (!timeout.ok() || *timeout > kMaxDuration) {
+    return v.Wrong(Cat("'", text,
+                       "' is none of: true, false, a time like 90s, ",
+                       "at most ", kMaxDuration / kSecond, "s"));
   }
   job->checkpoint.enabled = true;
   job->checkpoint.timeout = *timeout;
@@ -188,7 +208,7 @@ void FinishJob(const Value& metadata, Job* job) {
 
 absl::Status Check(const Job& job) {
   for (const auto check :
-       {CheckSizes, CheckNames, CheckStartOrder, CheckSuccess}) {
+       {CheckSizes, CheckNames, CheckStartOrder, CheckSuccess, CheckSpans}) {
     absl::Status s = check(job);
     if (!s.ok()) return s;
   }

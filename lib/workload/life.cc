@@ -20,13 +20,10 @@ class EventCheck {
 
   absl::Status operator()(const Placed& e) const { return Places(e.places); }
   absl::Status operator()(const PlacesTaken& e) const {
-    return e.notice < 0 ? absl::InvalidArgumentError("notice: is negative")
-                        : Places(e.places);
+    absl::Status s = Notice(e.notice);
+    return s.ok() ? Places(e.places) : s;
   }
-  absl::Status operator()(const Preempted& e) const {
-    return e.notice < 0 ? absl::InvalidArgumentError("notice: is negative")
-                        : absl::OkStatus();
-  }
+  absl::Status operator()(const Preempted& e) const { return Notice(e.notice); }
   absl::Status operator()(const TaskStarted& e) const { return Task(e.task); }
   absl::Status operator()(const TaskReady& e) const { return Task(e.task); }
   absl::Status operator()(const TaskExited& e) const { return Task(e.task); }
@@ -57,6 +54,12 @@ class EventCheck {
   }
 
  private:
+  static absl::Status Notice(Duration notice) {
+    return notice < 0 || notice > kMaxDuration
+               ? absl::InvalidArgumentError(
+                     "notice: is not between 0 and kMaxDuration")
+               : absl::OkStatus();
+  }
   static absl::Status NoRole(uint32_t role) {
     return absl::InvalidArgumentError(Cat("role: there is no ", role));
   }

@@ -110,6 +110,18 @@ TEST(BatchScriptTest, GpusMustShareOut) {
   EXPECT_THAT(Refusal(Script("-n 3 -G 4")), HasSubstr("do not share out"));
 }
 
+TEST(BatchScriptTest, SizesThatAreTooLargeAreRefused) {
+  // 2^32 tasks, which 32 bits take for none.
+  EXPECT_THAT(Refusal(Script("-N 65536 --ntasks-per-node=65536 -G 8")),
+              HasSubstr("'4294967296' is not what is allowed: 100000 tasks"));
+  EXPECT_THAT(Refusal(Script("-c 100000 --mem-per-cpu=1024T")),
+              HasSubstr("1125899906842624 bytes for each of 100000"));
+  EXPECT_THAT(Refusal(Script("--gpus-per-task=100000 --mem-per-gpu=1024T")),
+              HasSubstr("1125899906842624 bytes for each of 100000"));
+  EXPECT_THAT(Refusal(Script("-t 1000000-0")),
+              HasSubstr("line 2: -t: '1000000-0'"));
+}
+
 TEST(BatchScriptTest, HoldExclusiveAndNoRequeue) {
   const Job job = ScriptJob("-H --exclusive --no-requeue --export=ALL,A=b");
   EXPECT_TRUE(job.suspend);

@@ -242,13 +242,33 @@ TEST_F(LifeChangesTest, WhatIsGoneStartsAgainAndWhatIsTooManyStops) {
   EXPECT_EQ(h.state().restarts, 0u);
 }
 
+TEST_F(LifeChangesTest, SpansThatNoTimeCanHoldAreRefused) {
+  Begin("jax");
+  Duration Job::* const spans[] = {&Job::active_deadline, &Job::ttl};
+  for (const auto span : spans) {
+    Job job = JobOf("jax");
+    job.*span = kMaxDuration;
+    EXPECT_TRUE(Life::Make(job).ok());
+    job.*span = kMaxDuration + 1;
+    EXPECT_TRUE(absl::IsInvalidArgument(Life::Make(job).status()));
+  }
+  Job job = JobOf("jax");
+  job.checkpoint.timeout = kForever;
+  EXPECT_TRUE(absl::IsInvalidArgument(Life::Make(job).status()));
+  job = JobOf("jax");
+  job.failure.backoff_max = -1;
+  EXPECT_TRUE(absl::IsInvalidArgument(Life::Make(job).status()));
+}
+
 TEST_F(LifeChangesTest, RefusedEventsChangeNothing) {
   LifeHost& h = Run("jax");
   LifeState state = h.state();
   LifeOutput output;
   for (const LifeEvent& event :
        {LifeEvent(TaskExited{{0, 2}, 1, 0}), LifeEvent(Placed{{{1, 0}}}),
-        LifeEvent(PlacesTaken{{{0, 5}}, 0}), LifeEvent(Preempted{-1})}) {
+        LifeEvent(PlacesTaken{{{0, 5}}, 0}), LifeEvent(Preempted{-1}),
+        LifeEvent(Preempted{kMaxDuration + 1}),
+        LifeEvent(PlacesTaken{{{0, 0}}, kForever})}) {
     EXPECT_TRUE(
         absl::IsInvalidArgument(life_->Step(event, 0, &state, &output)));
     EXPECT_EQ(state, h.state());

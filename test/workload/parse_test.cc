@@ -218,6 +218,10 @@ TEST(ParseTest, RefusesWithLineAndField) {
       {"jax", "replicas: 2", "replicas: 1000000", "is not between 1 and"},
       {"jax", "replicas: 2", "replicas: 0", "'0' is not between 1 and"},
       {"pytorch-kubedl", "0 3 * * *", "0 3 *", "does not have five fields"},
+      {"pytorch-kubedl", "kubedl.io/enable-elastic-training: \"true\"",
+       "muster.dev/checkpoint: 100000d",
+       "metadata.annotations.muster.dev/checkpoint: '100000d' is none of: "
+       "true, false, a time like 90s, at most 2305843009s"},
       {"pytorch-kubedl", "Forbid", "Never", "none of: Allow, Forbid, Replace"},
       {"pytorch-elastic", "minReplicas: 2", "minReplicas: 9",
        "spec.elasticPolicy.minReplicas: is more than maxReplicas"},

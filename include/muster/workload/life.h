@@ -169,8 +169,9 @@ class MUSTER_API Life {
   // what is to be done. No clock, no I/O: equal states and events, equal
   // results. What is late, or told twice, changes nothing; a time before that
   // of an earlier event is as if no time had passed. InvalidArgument for a
-  // task, role or place that the job does not have, FailedPrecondition for
-  // another size of a job that has one; the state stays as it was then.
+  // task, role or place that the job does not have and for a notice out of its
+  // range, FailedPrecondition for another size of a job that has one; the state
+  // stays as it was then.
   //
   // O(what changes): one task that starts or ends costs O(roles + rules), times
   // the logarithm of tasks that wait for their time; what concerns all tasks,

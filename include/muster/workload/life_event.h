@@ -39,14 +39,15 @@ struct Placed {
   std::vector<TaskId> places{};
 };
 // The scheduler, or the owner of the node, takes these places back within
-// `notice`. `moved`: others will be given for them; else the job has become
-// smaller.
+// `notice`, of 0..kMaxDuration. `moved`: others will be given for them; else
+// the job has become smaller.
 struct PlacesTaken {
   std::vector<TaskId> places{};
   Duration notice = 0;
   bool moved = false;
 };
-// The scheduler takes all places back. The job waits for others.
+// The scheduler takes all places back, within such a notice. The job waits for
+// others.
 struct Preempted {
   Duration notice = 0;
 };
