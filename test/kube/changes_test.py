@@ -170,6 +170,10 @@ class ChangesTest(muster.StoryTest):
         testbed.wait("each pod has an Event", lambda: all(
             words in self.events("FailedScheduling").get(name, "") for name, words in told.items()))
         self.assertEqual([], [name for name in self.bound() if name in told])
+        # So has each object, for those who wrote it.
+        told = {"odd": "spec.quotas[0].limit", "orphan": "nowhere", "flat": "spec.topology"}
+        testbed.wait("each object has an Event", lambda: all(
+            words in self.events().get(name, "") for name, words in told.items()))
         # Once they say what can be used, their pods run.
         self.plane.kubectl("patch", "queue.muster.dev", "odd", "--type=merge", "-p",
                            '{"spec": {"quotas": [{"resource": "nvidia.com/gpu", "limit": 1}]}}')

@@ -11,6 +11,7 @@ from muster import DEFAULT, JOBS, pod
 
 class PreemptedJobTest(muster.StoryTest):
     flags = ("--nodes=1", "--gpus=1")
+    shared = True
     times = 10
 
     def forget_back_off(self):
@@ -44,6 +45,24 @@ class PreemptedJobTest(muster.StoryTest):
         stopped = [one for one in self.checker.ever.values() if one["metadata"]["name"].startswith("patient") and any(
             condition["type"] == "DisruptionTarget" for condition in one["status"].get("conditions", []))]
         self.assertEqual(self.times, len(stopped))
+        self.assertNotIn("patient", self.warned())
+        self.finish()
+
+    def warned(self):
+        """Jobs with an Event that tells what a preemption does to them."""
+        return {one["regarding"]["name"] for one in
+                self.plane.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+                if one["regarding"]["kind"] == "Job" and "DisruptionTarget" in one["note"]}
+
+    def test_a_job_that_does_not_ignore_disruptions_is_told_what_a_preemption_does(self):
+        self.priorities(high=1000)
+        self.run_muster()
+        self.plane.create(JOBS, {"metadata": {"name": "hasty"}, "spec": {"backoffLimit": 0, "template": pod(1)}})
+        self.checker.wait("the Job runs", lambda: self.runs("hasty"), 30)
+        self.plane.create(f"{DEFAULT}/pods", pod(1, name="high", priority="high"))
+        testbed.wait("the Job has failed", lambda: "Failed" in [
+            one["type"] for one in self.plane.get(f"{JOBS}/hasty")["status"].get("conditions", [])])
+        testbed.wait("it has an Event", lambda: self.warned() == {"hasty"})
         self.finish()
 
 
