@@ -9,18 +9,16 @@ import threading
 import muster
 import testbed
 from muster import DEFAULT, MUSTER_GROUPS, QUEUES, pod
-from proxy import Proxy
+from proxy import ProxiedTest
 
 
-class ChangesTest(muster.StoryTest):
+class ChangesTest(ProxiedTest):
     flags = ("--nodes=3", "--gpus=2")
     shared = True
 
     def setUp(self):
         super().setUp()
         self.priorities(high=1000)
-        self.proxy = Proxy(self.plane, self.kubeconfig)
-        self.addCleanup(self.proxy.__exit__)
         self.run_muster(kubeconfig=self.proxy.kubeconfig)
 
     def runs(self, group, pods, seconds=30):

@@ -10,19 +10,13 @@ third binding, before its answer" is a place at which to kill it.
 import threading
 
 import muster
-import testbed
 from muster import DEFAULT, pod
-from proxy import At, Cut, Proxy
+from proxy import At, Cut, ProxiedTest
 
 
-class KillTest(muster.StoryTest):
+class KillTest(ProxiedTest):
     flags = ("--nodes=5", "--gpus=2")
     shared = True
-
-    def setUp(self):
-        super().setUp()
-        self.proxy = Proxy(self.plane, self.kubeconfig)
-        self.addCleanup(self.proxy.__exit__)
 
     def start(self):
         self.proxy.before = self.proxy.after = lambda request: None
@@ -88,14 +82,12 @@ class KillTest(muster.StoryTest):
         self.clear()
 
 
-class WatchTest(muster.StoryTest):
+class WatchTest(ProxiedTest):
     flags = ("--nodes=4", "--gpus=2")
     shared = True
 
     def setUp(self):
         super().setUp()
-        self.proxy = Proxy(self.plane, self.kubeconfig)
-        self.addCleanup(self.proxy.__exit__)
         self.run_muster(kubeconfig=self.proxy.kubeconfig)
 
     def test_watches_that_are_cut_inside_an_object(self):

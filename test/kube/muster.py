@@ -2,6 +2,8 @@
 test, at which a checker that reads the API server alone has the word."""
 
 import json
+import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import testbed
 from checker import Checker
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
+PLUGIN = pathlib.Path(PROGRAM).with_name("kubectl-muster")
 DEFAULT = "/api/v1/namespaces/default"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
@@ -68,6 +71,13 @@ class MusterKube:
         if self.running():
             self.process.send_signal(signal.SIGCONT)
             self.kill(signal.SIGTERM)
+
+
+def ask(*command, kubeconfig):
+    """Exit code, output and errors of a program that asks muster-kube; kubectl finds kubectl-muster on its PATH."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={
+        **os.environ, "KUBECONFIG": kubeconfig, "PATH": f"{PLUGIN.parent}:{os.environ['PATH']}"})
+    return done.returncode, done.stdout, done.stderr
 
 
 def pod(gpus=0, cpu="100m", run_for=None, group=None, priority=None, stop_for=None, **metadata):
@@ -170,8 +180,8 @@ class StoryTest(unittest.TestCase):
 
     def priorities(self, **values):
         for name, value in values.items():
-            self.plane.api("POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
-                           {"metadata": {"name": name}, "value": value})
+            self.plane.ensure("/apis/scheduling.k8s.io/v1/priorityclasses",
+                              {"metadata": {"name": name}, "value": value})
 
     def job(self, name, pods=1, **template):
         self.plane.create(JOBS, {

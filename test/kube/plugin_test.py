@@ -17,9 +17,6 @@ import muster
 import testbed
 from muster import DEFAULT, pod
 
-PLUGIN = pathlib.Path(muster.PROGRAM).with_name("kubectl-muster")
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-
 
 class PluginTest(muster.StoryTest):
     flags = ("--nodes=1", "--gpus=2")
@@ -32,11 +29,7 @@ class PluginTest(muster.StoryTest):
     def viewer(self):
         """A service account that may read pods."""
         self.plane.kubectl("apply", "-f", testbed.DEPLOY / "questions.yaml")
-        self.plane.create(f"{DEFAULT}/serviceaccounts", {"metadata": {"name": "viewer"}})
-        self.plane.create(f"{RBAC}/clusterrolebindings", {
-            "metadata": {"name": "viewer"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
-            "subjects": [{"kind": "ServiceAccount", "name": "viewer", "namespace": "default"}]})
+        self.plane.service_account("viewer", "view")
 
     def kubectl_that_forwards(self, port):
         """The path of a kubectl, and that of a file in which it notes how it forwards."""
@@ -51,9 +44,7 @@ exec {shlex.quote(self.plane.program)} kubectl "$@"
 
     def ask(self, *arguments):
         """Exit code, output and errors, with the kubeconfig of an administrator, which has a certificate."""
-        done = subprocess.run([PLUGIN, *arguments], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "KUBECONFIG": self.plane.info["kubeconfig"]})
-        return done.returncode, done.stdout, done.stderr
+        return muster.ask(muster.PLUGIN, *arguments, kubeconfig=self.plane.info["kubeconfig"])
 
     def test_the_leader_is_found_and_asked_as_a_service_account(self):
         port = self.listen("--lease-duration=3", "--longest-request=1")

@@ -11,6 +11,8 @@ import threading
 import time
 import urllib.parse
 
+import muster
+
 
 class Cut(Exception):
     """Raised by a hook: the connection ends here."""
@@ -237,3 +239,12 @@ class At:
             self.done.set()
             self.turn.release()
         raise Cut
+
+
+class ProxiedTest(muster.StoryTest):
+    """Each test has a proxy of its own for the program that it starts with `proxy.kubeconfig`."""
+
+    def setUp(self):
+        super().setUp()
+        self.proxy = Proxy(self.plane, self.kubeconfig)
+        self.addCleanup(self.proxy.__exit__)

@@ -11,19 +11,18 @@ import time
 import muster
 import testbed
 from muster import MusterKube
-from proxy import At, Proxy
+from proxy import At, ProxiedTest
 
 FLAGS = ("--lease-duration=3", "--longest-request=1")
 
 
-class ReplicasTest(muster.StoryTest):
+class ReplicasTest(ProxiedTest):
     flags = ("--nodes=4", "--gpus=2")
     shared = True
 
     def setUp(self):
         super().setUp()
-        self.proxy = Proxy(self.plane, self.kubeconfig)  # Of the first replica alone.
-        self.addCleanup(self.proxy.__exit__)
+        # The proxy is the first replica's alone.
         self.first = self.run_muster(*FLAGS, kubeconfig=self.proxy.kubeconfig)
         self.second = self.muster = MusterKube(self.kubeconfig, *FLAGS)
         self.addCleanup(self.second.__exit__)

@@ -15,13 +15,12 @@ import time
 import muster
 import testbed
 from muster import DEFAULT, MusterKube, pod
-from proxy import Cut, Proxy
+from proxy import Cut, ProxiedTest
 
 ACCOUNT = "system:serviceaccount:muster-system:muster-kube"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 ROLES = {"": f"{RBAC}/clusterroles/muster-kube",
          "muster-system": f"{RBAC}/namespaces/muster-system/roles/muster-kube"}
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-kube"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 CLAIMS = f"{DEFAULT}/persistentvolumeclaims"
@@ -40,7 +39,7 @@ def right_of(entry):
     return (namespace if namespace == "muster-system" else "", asked.get("apiGroup", ""), resource, entry["verb"])
 
 
-class RightsTest(muster.StoryTest):
+class RightsTest(ProxiedTest):
     # All that the API server has itself is served: other programs cannot bring it.
     flags = ("--nodes=1", "--gpus=2",
              "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true",
@@ -59,29 +58,14 @@ class RightsTest(muster.StoryTest):
         entries, _ = cls.plane.audited()
         for one in entries:
             if one["verb"] == "list" and one["responseStatus"]["code"] == 404:
-                cls.serve(one["objectRef"])
-
-    @classmethod
-    def serve(cls, asked):
-        """A kind of objects that comes with another program, for who looks for it: there are none."""
-        plural, group = asked["resource"], asked["apiGroup"]
-        code, answer = cls.plane.api("POST", CRDS, {
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{plural}.{group}", "annotations": {
-                "api-approved.kubernetes.io": "unapproved, for a test"}},
-            "spec": {"group": group, "scope": "Namespaced",
-                     "names": {"plural": plural, "kind": plural.capitalize()},
-                     "versions": [{"name": asked["apiVersion"], "served": True, "storage": True, "schema": {
-                         "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
-        if code not in (201, 409):  # 409: another version of it.
-            raise AssertionError(f"{plural}.{group}: {code}: {answer.get('message')}")
-        cls.plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", f"crd/{plural}.{group}")
+                # It comes with another program. There are none, for who looks for it.
+                asked = one["objectRef"]
+                cls.plane.make_kind(asked["apiGroup"], asked["apiVersion"], asked["resource"].capitalize(),
+                                    asked["resource"])
 
     def setUp(self):
         super().setUp()
         self.priorities(high=1000)
-        self.proxy = Proxy(self.plane, self.kubeconfig)
-        self.addCleanup(self.proxy.__exit__)
         _, self.begin = self.plane.audited()
 
     def granted(self):

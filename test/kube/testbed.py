@@ -43,6 +43,12 @@ def wait(what, condition, seconds=60):
     return value
 
 
+def rbac_path(kind):
+    """The path of Roles of the namespace `default`, or of ClusterRoles, but for its last letter."""
+    namespace = "/namespaces/default" if kind == "Role" else ""
+    return f"/apis/rbac.authorization.k8s.io/v1{namespace}/{kind.lower()}"
+
+
 class Testbed:
     """A running control plane; it ends with `with`, and with this process."""
 
@@ -124,11 +130,11 @@ class Testbed:
         }), encoding="utf-8")
         return path
 
-    def make_kind(self, group, version, kind):
-        """Serves objects of this namespaced kind, with whatever fields. Returns their path in the namespace
-        `default`."""
-        plural = f"{kind.lower()}s"
-        self.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    def make_kind(self, group, version, kind, plural=None):
+        """Serves objects of this namespaced kind, with whatever fields, unless another version of it is served.
+        Returns their path in the namespace `default`."""
+        plural = plural or f"{kind.lower()}s"
+        self.ensure("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
             "metadata": {"name": f"{plural}.{group}",
                          # Without it the API server takes no names of Kubernetes' own groups.
                          "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"}},
@@ -178,11 +184,24 @@ class Testbed:
         whole = text[begin:text.rfind(b"\n") + 1]
         return [json.loads(line) for line in whole.splitlines()], begin + len(whole)
 
-    def create(self, path, body):
+    def create(self, path, body, fine=(201,)):
         code, answer = self.api("POST", path, body)
-        if code != 201:
+        if code not in fine:
             raise AssertionError(f"POST {path}: {code}: {answer.get('message')}")
         return answer
+
+    def ensure(self, path, body):
+        """Creates it, unless it is there already."""
+        self.create(path, body, fine=(201, 409))
+
+    def service_account(self, name, role=None, kind="ClusterRole"):
+        """Of the namespace `default`, with the rights of this role: there, or everywhere if it is a ClusterRole."""
+        self.ensure("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": name}})
+        if role:
+            self.ensure(rbac_path(kind) + "bindings", {
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role},
+                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
 
     def get(self, path):
         """The object, or None if there is none."""

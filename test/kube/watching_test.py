@@ -8,8 +8,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import unittest
 import urllib.error
 import urllib.request
 
@@ -17,8 +15,6 @@ import muster
 import testbed
 from muster import DEFAULT, QUEUES, pod
 
-PLUGIN = pathlib.Path(muster.PROGRAM).with_name("kubectl-muster")
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
 QUESTIONS = "/apis/muster/v1"
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{(.*)\})? (\S+)$')
 
@@ -67,15 +63,9 @@ class WatchingTest(muster.StoryTest):
 
     def account(self, name, rules=(), role="Role"):
         """The token of a service account that may do this."""
-        kinds = "roles" if role == "Role" else "clusterroles"
-        root = f"{RBAC}/namespaces/default" if role == "Role" else RBAC
-        self.plane.api("POST", f"{DEFAULT}/serviceaccounts", {"metadata": {"name": name}})
         if rules:
-            self.plane.api("POST", f"{root}/{kinds}", {"metadata": {"name": name}, "rules": list(rules)})
-            self.plane.api("POST", f"{root}/{kinds[:-1]}bindings", {
-                "metadata": {"name": name},
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": name},
-                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+            self.plane.ensure(testbed.rbac_path(role) + "s", {"metadata": {"name": name}, "rules": list(rules)})
+        self.plane.service_account(name, name if rules else None, role)
         return self.plane.kubectl("create", "token", name, "--duration", "1h").strip()
 
     def accounts(self):
@@ -179,8 +169,7 @@ class WatchingTest(muster.StoryTest):
         self.assertEqual((200, "ok\n"), self.ask("/readyz"))
         self.finish()
 
-    @unittest.skipUnless(PLUGIN.exists(), "kubectl-muster is not built")
-    def test_kubectl_muster(self):
+    def test_kubectl_muster_asks_as_the_kubeconfig_says(self):
         self.watch()
         tenant, operator, stranger = self.accounts()
         testbed.wait("the rights are known", lambda: self.ask(
@@ -209,11 +198,8 @@ class WatchingTest(muster.StoryTest):
             config = json.load(file)
         config["users"][0]["user"]["token"] = token
         pathlib.Path(path).write_text(json.dumps(config), encoding="utf-8")
-        done = subprocess.run(
-            [self.plane.program, "kubectl", "muster", *arguments, f"--server=http://127.0.0.1:{self.port}"],
-            capture_output=True, text=True, timeout=60,
-            env={**os.environ, "KUBECONFIG": path, "PATH": f"{PLUGIN.parent}:{os.environ['PATH']}"})
-        return done.returncode, done.stdout, done.stderr
+        return muster.ask(self.plane.program, "kubectl", "muster", *arguments,
+                          f"--server=http://127.0.0.1:{self.port}", kubeconfig=path)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -75,10 +76,9 @@ class CheckpointStories : public testing::Test {
   }
   int Complaints() const {
     int count = 0;
-    for (const ApiRequest& request : api_->seen()) {
-      const auto* event = std::get_if<EventRequest>(&request.body);
-      if (event == nullptr || event->reason != "InvalidAnnotation") continue;
-      EXPECT_THAT(event->note, HasSubstr(kCheckpointAnnotation));
+    for (const EventRequest& event : Seen<EventRequest>(*api_)) {
+      if (event.reason != "InvalidAnnotation") continue;
+      EXPECT_THAT(event.note, HasSubstr(kCheckpointAnnotation));
       ++count;
     }
     return count;

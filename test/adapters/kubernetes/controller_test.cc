@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -139,11 +140,7 @@ TEST(ControllerTest, WhyAPodWaitsIsToldOnce) {
   api.Settle();
   api.Pass(2 * kSecond);
   api.Pass(2 * kSecond);
-  std::vector<UnscheduledRequest> told;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* unscheduled = std::get_if<UnscheduledRequest>(&request.body);
-    if (unscheduled != nullptr) told.push_back(*unscheduled);
-  }
+  const auto told = Seen<UnscheduledRequest>(api);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].reason, "Unschedulable");
   EXPECT_EQ(told[0].pod.name, "second");

@@ -37,13 +37,8 @@ constexpr char kQueues[] = "/apis/muster.dev/v1alpha1/queues";
 class EndpointTest : public testing::Test {
  protected:
   EndpointTest() {
-    for (const char* path :
-         {"/api/v1/pods", "/apis/batch/v1/jobs", "/api/v1/namespaces", kQueues,
-          "/apis/policy/v1/poddisruptionbudgets", "/api/v1/persistentvolumes",
-          "/api/v1/persistentvolumeclaims",
-          "/apis/storage.k8s.io/v1/storageclasses"}) {
-      server_.Serve(path);
-    }
+    ServeEmpty(&server_);
+    server_.Serve(kQueues);
     server_.Serve("/api/v1/nodes", {NodeJson("n")});
     server_.perform = [this](const client::HttpRequest& request) {
       return Review(request);

@@ -21,7 +21,10 @@ FakeApi::FakeApi(ControllerOptions options)
     : storage([this](std::string object, auto tell) {
         Tell(std::move(object), std::move(tell));
       }),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      groups_([this](std::string object, auto tell) {
+        Tell(std::move(object), std::move(tell));
+      }) {
   Restart();
 }
 
@@ -32,18 +35,13 @@ void FakeApi::Restart() {
   late_.clear();
   bound_.clear();
   for (const auto& [name, node] : nodes_) controller_->observer().Observe(node);
-  for (const auto& [name, group] : groups_)
-    controller_->observer().Observe(group);
-  for (const auto& [name, group] : muster_groups_)
-    controller_->observer().Observe(group);
+  groups_.ObserveAll(controller_.get());
   for (const auto& [name, queue] : queues_)
     controller_->observer().Observe(queue);
   for (const auto& [name, ns] : namespaces_)
     controller_->observer().Observe(ns);
   for (const auto& [name, budget] : budgets_)
     controller_->observer().Observe(budget);
-  for (const auto& [name, job] : jobs_) controller_->observer().Observe(job);
-  for (const auto& [name, other] : others_) other.tell(*controller_);
   for (const auto& [name, quota] : quotas_)
     controller_->observer().Observe(quota);
   storage.ObserveAll(controller_.get());
@@ -59,7 +57,7 @@ void FakeApi::Die(size_t carried_out) {
     seen_.push_back(requests[i]);
     const auto* bind = std::get_if<BindRequest>(&requests[i].body);
     const auto pod = bind == nullptr ? pods_.end() : pods_.find(bind->pod.name);
-    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
+    if (pod != pods_.end()) disturbed_.insert(FakeGroups::NameOf(pod->second));
     if (i < carried_out) Perform(requests[i]);
   }
   Restart();
@@ -112,15 +110,11 @@ void FakeApi::RemoveNode(const std::string& name) {
 
 void FakeApi::AddGroup(const std::string& name, int32_t min_count,
                        const std::string& topology_key) {
-  api::PodGroup& group = groups_[name];
-  group.meta = {.name = name,
-                .namespace_name = "default",
-                .uid = absl::StrCat("uid-", next_uid_++),
-                .creation = now_ / kMillisecond};
+  api::PodGroup group;
+  group.meta.name = name;
   group.min_count = min_count;
   if (!topology_key.empty()) group.topology_keys = {topology_key};
-  Tell("group/" + name,
-       [group](Controller& c) { c.observer().Observe(group); });
+  Put(group);
 }
 
 void FakeApi::AddGang(const std::string& group,
@@ -131,12 +125,21 @@ void FakeApi::AddGang(const std::string& group,
   }
 }
 
-void FakeApi::RemoveGroup(const std::string& name) {
-  groups_.erase(name);
-  disturbed_.insert(name);
-  Tell("group/" + name, [name](Controller& c) {
-    c.observer().GroupGone({GroupKind::kPodGroup, "default", name});
-  });
+void FakeApi::Stamp(api::ObjectMeta* meta) {
+  meta->namespace_name = "default";
+  meta->creation = now_ / kMillisecond;
+  if (meta->uid.empty()) meta->uid = absl::StrCat("uid-", next_uid_++);
+}
+
+void FakeApi::Put(api::Owner owner) {
+  const bool is_job = owner.roles.empty();
+  if (!is_job) Stamp(&owner.meta);
+  groups_.Put(owner);
+}
+
+void FakeApi::RemoveGroup(GroupKind kind, const std::string& name) {
+  disturbed_.insert(FakeGroups::NameOf(kind, name));
+  groups_.Remove(kind, name);
 }
 
 void FakeApi::Put(api::Queue queue) {
@@ -151,17 +154,6 @@ void FakeApi::RemoveQueue(const std::string& name) {
        [name](Controller& c) { c.observer().QueueGone(name); });
 }
 
-void FakeApi::Put(api::MusterPodGroup group) {
-  group.meta.namespace_name = "default";
-  group.meta.creation = now_ / kMillisecond;
-  if (group.meta.uid.empty()) {
-    group.meta.uid = absl::StrCat("uid-", next_uid_++);
-  }
-  muster_groups_[group.meta.name] = group;
-  Tell("muster/" + group.meta.name,
-       [group](Controller& c) { c.observer().Observe(group); });
-}
-
 void FakeApi::Put(api::Namespace ns) {
   namespaces_[ns.meta.name] = ns;
   Tell("ns/" + ns.meta.name, [ns](Controller& c) { c.observer().Observe(ns); });
@@ -172,67 +164,6 @@ void FakeApi::Put(api::PodDisruptionBudget budget) {
   budgets_[budget.meta.name] = budget;
   Tell("budget/" + budget.meta.name,
        [budget](Controller& c) { c.observer().Observe(budget); });
-}
-
-template <typename T>
-void FakeApi::PutOther(const std::string& name, int64_t minimum, T* object,
-                       const std::string& parent) {
-  object->meta.namespace_name = "default";
-  object->meta.creation = now_ / kMillisecond;
-  if (object->meta.uid.empty()) {
-    object->meta.uid = absl::StrCat("uid-", next_uid_++);
-  }
-  others_[name] = {
-      [object = *object](Controller& c) { c.observer().Observe(object); },
-      minimum, parent};
-  Tell(name, others_[name].tell);
-}
-
-void FakeApi::Put(api::PodGroup group) {
-  const std::string parent =
-      group.parent.empty() ? "" : "composite/" + group.parent;
-  PutOther(group.meta.name, group.min_count.value_or(1), &group, parent);
-}
-
-void FakeApi::Put(api::CompositePodGroup group) {
-  PutOther("composite/" + group.meta.name, group.min_group_count.value_or(1),
-           &group);
-}
-
-void FakeApi::Put(api::VolcanoPodGroup group) {
-  PutOther("volcano/" + group.meta.name, group.min_member, &group);
-}
-
-void FakeApi::Put(api::CoschedulingPodGroup group) {
-  PutOther("plugin/" + group.meta.name, group.min_member, &group);
-}
-
-void FakeApi::RemoveGroup(GroupKind kind, const std::string& name) {
-  std::string object = name;
-  if (kind == GroupKind::kCompositeGroup) object = "composite/" + name;
-  if (kind == GroupKind::kVolcanoGroup) object = "volcano/" + name;
-  if (kind == GroupKind::kCoschedulingGroup) object = "plugin/" + name;
-  if (kind == GroupKind::kMusterGroup) object = "muster/" + name;
-  others_.erase(object);
-  if (kind == GroupKind::kMusterGroup) muster_groups_.erase(name);
-  disturbed_.insert(object);
-  Tell(object, [kind, name](Controller& c) {
-    c.observer().GroupGone({kind, "default", name});
-  });
-}
-
-void FakeApi::Put(api::Owner job) {
-  if (!job.roles.empty()) {  // No Job, which says nothing here.
-    int64_t minimum = 0;
-    for (const api::OwnerRole& role : job.roles) {
-      minimum += role.later ? 0 : role.min_pods.value_or(role.pods);
-    }
-    return PutOther(absl::StrCat(job.kind, "/", job.meta.name),
-                    job.min_available.value_or(minimum), &job);
-  }
-  jobs_[job.meta.name] = job;
-  Tell("job/" + job.meta.name,
-       [job](Controller& c) { c.observer().Observe(job); });
 }
 
 void FakeApi::Put(api::ResourceQuota quota) {
@@ -287,9 +218,9 @@ void FakeApi::AddPod(const PodSpec& spec) {
 void FakeApi::EditPod(const std::string& name,
                       absl::FunctionRef<void(api::Pod&)> edit) {
   api::Pod& pod = pods_.at(name);
-  disturbed_.insert(GroupNameOf(pod));
+  disturbed_.insert(FakeGroups::NameOf(pod));
   edit(pod);
-  disturbed_.insert(GroupNameOf(pod));
+  disturbed_.insert(FakeGroups::NameOf(pod));
   Changed(name);
 }
 
@@ -300,7 +231,7 @@ void FakeApi::Changed(const std::string& name) {
 
 void FakeApi::Remove(const std::string& name) {
   const api::Pod pod = pods_.extract(name).mapped();
-  disturbed_.insert(GroupNameOf(pod));
+  disturbed_.insert(FakeGroups::NameOf(pod));
   Tell(pod.meta.uid,
        [uid = pod.meta.uid](Controller& c) { c.observer().PodGone(uid); });
 }
@@ -313,7 +244,7 @@ void FakeApi::DeletePod(const std::string& name) {
 
 void FakeApi::Finish(const std::string& name, bool well) {
   pods_.at(name).phase = well ? "Succeeded" : "Failed";
-  if (!well) disturbed_.insert(GroupNameOf(pods_.at(name)));
+  if (!well) disturbed_.insert(FakeGroups::NameOf(pods_.at(name)));
   Changed(name);
 }
 
@@ -322,39 +253,6 @@ void FakeApi::BindBehind(const std::string& name, const std::string& node) {
   pods_.at(name).phase = "Running";
   Changed(name);
   Deliver(true);  // Two schedulers that do not see each other would overbook.
-}
-
-std::string FakeApi::GroupNameOf(const api::Pod& pod) {
-  if (!pod.pod_group_name.empty()) return pod.pod_group_name;
-  const auto value = [](const api::StringMap& map, const char* key) {
-    const auto it = map.find(key);
-    return it == map.end() ? "" : it->second;
-  };
-  const std::string muster = value(pod.meta.labels, kPodGroupLabel);
-  if (!muster.empty()) return "muster/" + muster;
-  const std::string volcano =
-      value(pod.meta.annotations, "scheduling.k8s.io/group-name");
-  if (!volcano.empty()) return "volcano/" + volcano;
-  const std::string plugin =
-      value(pod.meta.labels, "scheduling.x-k8s.io/pod-group");
-  if (!plugin.empty()) return "plugin/" + plugin;
-  for (const api::OwnerReference& owner : pod.meta.owners) {
-    if (owner.api_version == "kubeflow.org/v1") {
-      return owner.kind + "/" + owner.name;
-    }
-  }
-  return "";
-}
-
-std::optional<int64_t> FakeApi::MinimumOf(const std::string& group) const {
-  const auto known = groups_.find(group);
-  if (known != groups_.end()) return known->second.min_count.value_or(1);
-  const auto other = others_.find(group);
-  if (other != others_.end()) return other->second.minimum;
-  if (!group.starts_with("muster/")) return std::nullopt;
-  const auto muster = muster_groups_.find(group.substr(7));
-  if (muster == muster_groups_.end()) return std::nullopt;
-  return muster->second.min_member.value_or(1);
 }
 
 bool FakeApi::BudgetsAllow(const api::Pod& pod) {
@@ -382,7 +280,7 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
     fault = bind_faults.back();
     bind_faults.pop_back();
     const auto pod = pods_.find(bind.pod.name);
-    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
+    if (pod != pods_.end()) disturbed_.insert(FakeGroups::NameOf(pod->second));
     if (!fault->done) return {id, fault->outcome, "fault"};
   }
   const auto it = pods_.find(bind.pod.name);
@@ -421,7 +319,7 @@ ApiAnswer FakeApi::Perform(uint64_t id, const EvictRequest& evict) {
   if (!BudgetsAllow(it->second)) {
     return {id, ApiOutcome::kTooManyRequests, "disruption budget"};
   }
-  disturbed_.insert(GroupNameOf(it->second));
+  disturbed_.insert(FakeGroups::NameOf(it->second));
   it->second.meta.deletion = now_ / kMillisecond;
   Changed(evict.pod.name);
   return {id, ApiOutcome::kDone, ""};
@@ -531,11 +429,10 @@ const api::Pod& FakeApi::PodNamed(const std::string& name) const {
 }
 
 size_t FakeApi::CountBinds() const {
-  size_t binds = 0;
-  for (const ApiRequest& request : seen_) {
-    binds += std::holds_alternative<BindRequest>(request.body) ? 1 : 0;
-  }
-  return binds;
+  return static_cast<size_t>(
+      std::ranges::count_if(seen_, [](const ApiRequest& request) {
+        return std::holds_alternative<BindRequest>(request.body);
+      }));
 }
 
 int64_t FakeApi::FreeGpus(const std::string& node) const {
@@ -549,22 +446,6 @@ int64_t FakeApi::FreeGpus(const std::string& node) const {
   return free / 1000;
 }
 
-bool FakeApi::ParentIsComplete(
-    const std::string& group,
-    const std::map<std::string, int64_t>& pods) const {
-  const auto it = others_.find(group);
-  if (it == others_.end() || it->second.parent.empty()) return true;
-  const auto parent = others_.find(it->second.parent);
-  if (parent == others_.end()) return false;
-  int64_t complete = 0;
-  for (const auto& [name, part] : others_) {
-    const auto there = pods.find(name);
-    if (part.parent != parent->first || there == pods.end()) continue;
-    complete += there->second >= part.minimum ? 1 : 0;
-  }
-  return complete >= parent->second.minimum;
-}
-
 std::string FakeApi::Startable() const {
   std::map<std::string, int64_t> there;  // By group: could run, or have run.
   const auto waits = [](const api::Pod& pod) {
@@ -572,15 +453,16 @@ std::string FakeApi::Startable() const {
            !pod.meta.deletion && pod.scheduler_name == "muster";
   };
   for (const auto& [name, pod] : pods_) {
-    if (waits(pod) || pod.phase == "Succeeded") ++there[GroupNameOf(pod)];
+    if (waits(pod) || pod.phase == "Succeeded")
+      ++there[FakeGroups::NameOf(pod)];
   }
   std::string names;
   for (const auto& [name, pod] : pods_) {
-    const std::string group = GroupNameOf(pod);
+    const std::string group = FakeGroups::NameOf(pod);
     if (!waits(pod)) continue;
-    const std::optional<int64_t> minimum = MinimumOf(group);
+    const std::optional<int64_t> minimum = groups_.MinimumOf(group);
     if (!group.empty() && (!minimum || there[group] < *minimum)) continue;
-    if (!ParentIsComplete(group, there)) continue;
+    if (!groups_.ParentIsComplete(group, there)) continue;
     absl::StrAppend(&names, names.empty() ? "" : " ", name);
   }
   return names;
@@ -589,7 +471,7 @@ std::string FakeApi::Startable() const {
 absl::Status FakeApi::Check() const {
   std::map<std::string, int64_t> running;
   for (const auto& [name, pod] : pods_) {
-    const std::string group = GroupNameOf(pod);
+    const std::string group = FakeGroups::NameOf(pod);
     if (!pod.node_name.empty() && !group.empty()) ++running[group];
   }
   for (const auto& [name, node] : nodes_) {
@@ -600,7 +482,7 @@ absl::Status FakeApi::Check() const {
   }
   for (const auto& [name, pods] : running) {
     if (disturbed_.contains(name)) continue;
-    if (pods < MinimumOf(name).value_or(1)) {
+    if (pods < groups_.MinimumOf(name).value_or(1)) {
       return absl::InternalError(
           absl::StrCat("group ", name, " runs with ", pods, " pods"));
     }

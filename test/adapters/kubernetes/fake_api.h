@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "adapters/kubernetes/controller/controller.h"
+#include "test/adapters/kubernetes/fake_groups.h"
 #include "test/adapters/kubernetes/fake_storage.h"
 
 namespace muster::kubernetes {
@@ -50,25 +51,28 @@ class FakeApi {
                 const std::string& topology_key = "");
   // A PodGroup of these pods, all of which are needed, of one GPU each.
   void AddGang(const std::string& group, const std::vector<std::string>& pods);
-  void RemoveGroup(const std::string& name);
+  void RemoveGroup(const std::string& name) {
+    RemoveGroup(GroupKind::kPodGroup, name);
+  }
   void AddPod(const PodSpec& spec);
   // At once, without grace.
   void DeletePod(const std::string& name);
   void Finish(const std::string& name, bool well = true);
   void BindBehind(const std::string& name, const std::string& node);
-  // Objects by name, new or changed; a group without a UID gets one.
+  // Objects by name, new or changed. A group is of namespace "default", is new
+  // now and gets a UID if it has none; a Job is as it is given.
   void Put(api::Queue queue);
-  void Put(api::MusterPodGroup group);
   void Put(api::Namespace ns);
   void Put(api::PodDisruptionBudget budget);
-  void Put(api::Owner job);
-  void Put(api::PodGroup group);
-  void Put(api::CompositePodGroup group);
-  void Put(api::VolcanoPodGroup group);
-  void Put(api::CoschedulingPodGroup group);
-  // One that Put has put, but for Queues, Namespaces, budgets and Jobs.
-  void RemoveGroup(GroupKind kind, const std::string& name);
   void Put(api::ResourceQuota quota);
+  void Put(api::Owner owner);
+  template <typename Group>
+  void Put(Group group) {
+    Stamp(&group.meta);
+    groups_.Put(group);
+  }
+  // One that Put has put, but for Jobs.
+  void RemoveGroup(GroupKind kind, const std::string& name);
   void RemoveQuota(const std::string& namespace_name, const std::string& name);
   void RemoveQueue(const std::string& name);
   void EditPod(const std::string& name,
@@ -134,18 +138,8 @@ class FakeApi {
   ApiAnswer Perform(uint64_t id, const NominateRequest& nominate);
   // A budget of the pod that allows nothing; takes one from each otherwise.
   bool BudgetsAllow(const api::Pod& pod);
-  // Its group's name as in `disturbed_`; "" for a pod by itself.
-  static std::string GroupNameOf(const api::Pod& pod);
-  // None: the group has no object.
-  std::optional<int64_t> MinimumOf(const std::string& group) const;
-  // An object of which nothing but its minimum matters here; by its name as in
-  // `disturbed_`.
-  template <typename T>
-  void PutOther(const std::string& name, int64_t minimum, T* object,
-                const std::string& parent = "");
-  // Whether so many of the PodGroups are complete as its composite one needs.
-  bool ParentIsComplete(const std::string& group,
-                        const std::map<std::string, int64_t>& pods) const;
+  // What the API server adds to a new object.
+  void Stamp(api::ObjectMeta* meta);
   void Tell(std::string object, std::function<void(Controller&)> tell);
   void Deliver(bool all);
   void Changed(const std::string& name);
@@ -154,24 +148,16 @@ class FakeApi {
   ControllerOptions options_;
   std::unique_ptr<Controller> controller_;
   std::map<std::string, api::Node> nodes_;
-  std::map<std::string, api::PodGroup> groups_;
-  std::map<std::string, api::MusterPodGroup> muster_groups_;
+  FakeGroups groups_;
   std::map<std::string, api::Queue> queues_;
   std::map<std::string, api::Namespace> namespaces_;
   std::map<std::string, api::PodDisruptionBudget> budgets_;
-  std::map<std::string, api::Owner> jobs_;
-  struct Other {
-    std::function<void(Controller&)> tell{};
-    int64_t minimum = 1;
-    std::string parent{};
-  };
-  std::map<std::string, Other> others_;
   // By namespace and name.
   std::map<std::pair<std::string, std::string>, api::ResourceQuota> quotas_;
   std::map<std::string, api::Pod> pods_;  // By name.
   std::map<std::string, PodSpec> specs_;
-  // Groups of which a pod was deleted, failed or could not be bound: they may
-  // run in part until that is mended.
+  // Groups, named as by FakeGroups, of which a pod was deleted, failed or could
+  // not be bound: they may run in part until that is mended.
   std::set<std::string> disturbed_;
   std::set<std::string> bound_;  // UIDs whose binding was confirmed.
   std::vector<ApiRequest> seen_;

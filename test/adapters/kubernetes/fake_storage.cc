@@ -204,7 +204,10 @@ bool FakeStorage::Work(const std::map<std::string, api::Pod>& pods,
   return more || version_ != before;
 }
 
-ApiAnswer FakeStorage::Perform(uint64_t id, const SelectNodeRequest& request) {
+template <typename Object>
+ApiAnswer FakeStorage::Write(uint64_t id, const ObjectVersion& version,
+                             std::map<std::string, Object>* objects,
+                             absl::FunctionRef<void(Object&)> write) {
   ApiOutcome outcome = ApiOutcome::kDone;
   if (!faults.empty()) {
     outcome = faults.back();
@@ -213,38 +216,32 @@ ApiAnswer FakeStorage::Perform(uint64_t id, const SelectNodeRequest& request) {
     const bool done = outcome == ApiOutcome::kUnknown && Now();
     if (!done) return {id, outcome, "fault"};
   }
-  const auto it = claims_.find(request.claim.name);
-  if (it == claims_.end()) return {id, ApiOutcome::kNotFound, ""};
+  const auto it = objects->find(version.name);
+  if (it == objects->end()) return {id, ApiOutcome::kNotFound, ""};
   const api::ObjectMeta& meta = it->second.meta;
-  if (meta.uid != request.claim.uid ||
-      meta.resource_version != request.claim.resource_version) {
+  if (meta.uid != version.uid ||
+      meta.resource_version != version.resource_version) {
     return {id, ApiOutcome::kConflict, "another version"};
   }
-  it->second.selected_node = request.node;
+  write(it->second);
   Changed(&it->second);
   return {id, outcome, ""};
 }
 
+ApiAnswer FakeStorage::Perform(uint64_t id, const SelectNodeRequest& request) {
+  return Write<api::PersistentVolumeClaim>(
+      id, request.claim, &claims_, [&](api::PersistentVolumeClaim& claim) {
+        claim.selected_node = request.node;
+      });
+}
+
 ApiAnswer FakeStorage::Perform(uint64_t id, const GiveVolumeRequest& request) {
-  ApiOutcome outcome = ApiOutcome::kDone;
-  if (!faults.empty()) {
-    outcome = faults.back();
-    faults.pop_back();
-    const bool done = outcome == ApiOutcome::kUnknown && Now();
-    if (!done) return {id, outcome, "fault"};
-  }
-  const auto it = volumes_.find(request.volume.name);
-  if (it == volumes_.end()) return {id, ApiOutcome::kNotFound, ""};
-  api::PersistentVolume& volume = it->second;
-  if (volume.meta.uid != request.volume.uid ||
-      volume.meta.resource_version != request.volume.resource_version) {
-    return {id, ApiOutcome::kConflict, "another version"};
-  }
-  volume.claim_namespace = request.claim.namespace_name;
-  volume.claim_name = request.claim.name;
-  volume.claim_uid = request.claim.uid;
-  Changed(&volume);
-  return {id, outcome, ""};
+  return Write<api::PersistentVolume>(
+      id, request.volume, &volumes_, [&](api::PersistentVolume& volume) {
+        volume.claim_namespace = request.claim.namespace_name;
+        volume.claim_name = request.claim.name;
+        volume.claim_uid = request.claim.uid;
+      });
 }
 
 void FakeStorage::ObserveAll(Controller* controller) const {

@@ -80,6 +80,11 @@ class FakeStorage {
                   const std::set<std::string>& nodes);
   void Bind(api::PersistentVolumeClaim* claim, api::PersistentVolume* volume);
   void MakeEphemeral(const std::map<std::string, api::Pod>& pods);
+  // Unless it fails, changes the object if it is still of that version.
+  template <typename Object>
+  ApiAnswer Write(uint64_t id, const ObjectVersion& version,
+                  std::map<std::string, Object>* objects,
+                  absl::FunctionRef<void(Object&)> write);
   bool Serve(api::PersistentVolumeClaim* claim,
              const std::map<std::string, api::Node>& nodes);
 

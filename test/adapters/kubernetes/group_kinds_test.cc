@@ -7,6 +7,8 @@
 #include "gtest/gtest.h"
 #include "muster/resources.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/objects.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -30,52 +32,53 @@ api::Owner OwnerOf(const std::string& kind, const std::string& name,
 
 api::MusterPodGroup GroupOf(int32_t minimum,
                             std::vector<api::MemberGroup> groups = {}) {
-  api::MusterPodGroup group;
-  group.meta.name = "g";
-  group.min_member = minimum;
+  api::MusterPodGroup group = GroupNamed("g", minimum);
   group.groups = std::move(groups);
   return group;
 }
 
 void AddMember(const std::string& name, const std::string& subgroup,
                FakeApi* api) {
-  api::StringMap labels = {{kPodGroupLabel, "g"}};
-  if (!subgroup.empty()) labels[kSubgroupLabel] = subgroup;
-  api->AddPod({.name = name, .gpus = 1, .labels = labels});
+  PodSpec pod = MemberOfG(name);
+  if (!subgroup.empty()) pod.labels[kSubgroupLabel] = subgroup;
+  api->AddPod(pod);
 }
 
-// What the pod was told last.
-std::string ToldTo(const FakeApi& api, const std::string& pod) {
-  std::string message;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* told = std::get_if<UnscheduledRequest>(&request.body);
-    if (told != nullptr && told->pod.name == pod) message = told->message;
-  }
-  return message;
-}
-
-size_t Evictions(const FakeApi& api) {
-  size_t count = 0;
-  for (const ApiRequest& request : api.seen()) {
-    count += std::holds_alternative<EvictRequest>(request.body) ? 1 : 0;
-  }
-  return count;
-}
+size_t Evictions(const FakeApi& api) { return Seen<EvictRequest>(api).size(); }
 
 // --- Owners ------------------------------------------------------------------
+
+// Pods of one GPU each.
+void AddPodsOf(const std::string& owner, const std::vector<std::string>& names,
+               FakeApi* api, const api::StringMap& labels = {}) {
+  for (const std::string& name : names) {
+    api->AddPod({.name = name, .gpus = 1, .owner = owner, .labels = labels});
+  }
+}
+
+// A pod of JobSet "s". `job`: whose it is; "": nobody's.
+void AddJobSetPod(const std::string& name, const std::string& role,
+                  const std::string& job, FakeApi* api) {
+  api->AddPod({.name = name,
+               .gpus = 1,
+               .job = job,
+               .labels = {{"jobset.sigs.k8s.io/jobset-name", "s"},
+                          {"jobset.sigs.k8s.io/replicatedjob-name", role}}});
+  api->Settle();
+}
 
 TEST(GroupKindsTest, PodsOfATrainingJobStartTogether) {
   FakeApi api;
   api.AddNode("n", 4);
-  api.AddPod({.name = "m0", .gpus = 1, .owner = "PyTorchJob/t"});
+  AddPodsOf("PyTorchJob/t", {"m0"}, &api);
   api.Pass(kSecond);
   EXPECT_THAT(ToldTo(api, "m0"), HasSubstr("PyTorchJob 't' is not there"));
   api.Put(OwnerOf("PyTorchJob", "t", {{"Master", 1, {}}, {"Worker", 2, {}}}));
-  api.AddPod({.name = "w0", .gpus = 1, .owner = "PyTorchJob/t"});
+  AddPodsOf("PyTorchJob/t", {"w0"}, &api);
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.On("n"), "");
   EXPECT_THAT(ToldTo(api, "w0"), HasSubstr("2 of 3 pods are there"));
-  api.AddPod({.name = "w1", .gpus = 1, .owner = "PyTorchJob/t"});
+  AddPodsOf("PyTorchJob/t", {"w1"}, &api);
   api.Settle();
   EXPECT_EQ(api.On("n"), "m0 w0 w1");
 }
@@ -84,17 +87,12 @@ TEST(GroupKindsTest, AnElasticJobNeedsItsMasterAndSomeWorkers) {
   FakeApi api;
   api.AddNode("n", 3);
   api.Put(OwnerOf("PyTorchJob", "t", {{"Master", 1, {}}, {"Worker", 4, 2}}));
-  const auto add = [&](const std::string& name, const std::string& type) {
-    api.AddPod({.name = name,
-                .gpus = 1,
-                .owner = "PyTorchJob/t",
-                .labels = {{kReplicaType, type}}});
-  };
-  for (int i = 0; i < 4; ++i) add(absl::StrCat("w", i), "worker");
+  AddPodsOf("PyTorchJob/t", {"w0", "w1", "w2", "w3"}, &api,
+            {{kReplicaType, "worker"}});
   api.Settle();
   EXPECT_EQ(api.On("n"), "");  // Four pods, and no master.
   EXPECT_THAT(ToldTo(api, "w0"), HasSubstr("'master': 0 of 1 pods are there"));
-  add("m", "master");
+  AddPodsOf("PyTorchJob/t", {"m"}, &api, {{kReplicaType, "master"}});
   api.Settle();
   EXPECT_EQ(api.On("n"), "m w0 w1");
   api.AddNode("n2", 2);
@@ -106,9 +104,7 @@ TEST(GroupKindsTest, PodsThatAreMadeAgainKeepTheirJobsPlace) {
   FakeApi api;
   api.AddNode("n", 2);
   api.Put(OwnerOf("TFJob", "t", {{"Worker", 2, {}}}));
-  for (const char* name : {"w0", "w1"}) {
-    api.AddPod({.name = name, .gpus = 1, .owner = "TFJob/t"});
-  }
+  AddPodsOf("TFJob/t", {"w0", "w1"}, &api);
   api.Pass(10 * kSecond);
   api.AddPod({.name = "later", .gpus = 2});
   api.Pass(10 * kSecond);
@@ -125,14 +121,12 @@ TEST(GroupKindsTest, AJobThatIsMadeAgainStartsWithItsOwnPods) {
   FakeApi api;
   api.AddNode("n", 4);
   api.Put(OwnerOf("TFJob", "t", {{"Worker", 2, {}}}));
-  for (const char* name : {"w0", "w1"}) {
-    api.AddPod({.name = name, .gpus = 1, .owner = "TFJob/t"});
-  }
+  AddPodsOf("TFJob/t", {"w0", "w1"}, &api);
   api.Settle();
   api::Owner again = OwnerOf("TFJob", "t", {{"Worker", 2, {}}});
   again.meta.uid = "uid-of-another";
   api.Put(again);
-  api.AddPod({.name = "x0", .gpus = 1, .owner = "TFJob/t"});
+  AddPodsOf("TFJob/t", {"x0"}, &api);
   api.EditPod("x0",
               [](api::Pod& pod) { pod.meta.owners[0].uid = "uid-of-another"; });
   api.Pass(2 * kSecond);
@@ -146,18 +140,11 @@ TEST(GroupKindsTest, PodsOfAJobSetsJobsStartTogether) {
   FakeApi api;
   api.AddNode("n", 3);
   api.Put(OwnerOf("JobSet", "s", {{"driver", 1, {}}, {"node", 2, {}}}));
-  const auto add = [&](const std::string& name, const std::string& role) {
-    EXPECT_EQ(api.On("n"), "");
-    api.AddPod({.name = name,
-                .gpus = 1,
-                .job = name,
-                .labels = {{"jobset.sigs.k8s.io/jobset-name", "s"},
-                           {"jobset.sigs.k8s.io/replicatedjob-name", role}}});
-    api.Settle();
-  };
-  add("d", "driver");
-  add("n0", "node");
-  add("n1", "node");
+  AddJobSetPod("d", "driver", "d", &api);
+  EXPECT_EQ(api.On("n"), "");
+  AddJobSetPod("n0", "node", "n0", &api);
+  EXPECT_EQ(api.On("n"), "");
+  AddJobSetPod("n1", "node", "n1", &api);
   EXPECT_EQ(api.On("n"), "d n0 n1");
 }
 
@@ -166,20 +153,13 @@ TEST(GroupKindsTest, JobsThatComeLaterStartTogetherAsWell) {
   FakeApi api;
   api.AddNode("n", 3);
   api.Put(OwnerOf("JobSet", "s", {{"data", 1, {}}, {"node", 3, {}, true}}));
-  const auto add = [&](const std::string& name, const std::string& role) {
-    api.AddPod({.name = name,
-                .gpus = 1,
-                .labels = {{"jobset.sigs.k8s.io/jobset-name", "s"},
-                           {"jobset.sigs.k8s.io/replicatedjob-name", role}}});
-    api.Settle();
-  };
-  add("d", "data");
+  AddJobSetPod("d", "data", "", &api);
   EXPECT_EQ(api.On("n"), "d");
   api.Finish("d");
-  add("n0", "node");
-  add("n1", "node");
+  AddJobSetPod("n0", "node", "", &api);
+  AddJobSetPod("n1", "node", "", &api);
   EXPECT_EQ(api.On("n"), "");
-  add("n2", "node");
+  AddJobSetPod("n2", "node", "", &api);
   EXPECT_EQ(api.On("n"), "n0 n1 n2");
 }
 

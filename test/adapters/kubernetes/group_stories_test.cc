@@ -5,30 +5,21 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/objects.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
 
-api::MusterPodGroup MusterGroup(const std::string& name, int32_t minimum) {
-  api::MusterPodGroup group;
-  group.meta.name = name;
-  group.min_member = minimum;
-  return group;
-}
-
-void AddMember(const std::string& name, FakeApi* api) {
-  api->AddPod({.name = name, .gpus = 1, .labels = {{kPodGroupLabel, "g"}}});
-}
-
 TEST(GroupStoriesTest, AMusterGroupIsRememberedUntilItsPodsCome) {
   FakeApi api;
   api.AddNode("n", 4);
-  api.Put(MusterGroup("g", 2));
+  api.Put(GroupNamed("g", 2));
   api.Pass(10 * kSecond);
-  AddMember("w0", &api);
+  api.AddPod(MemberOfG("w0"));
   api.Pass(10 * kSecond);
   EXPECT_EQ(api.NodeOf("w0"), "");
-  AddMember("w1", &api);
+  api.AddPod(MemberOfG("w1"));
   api.Settle();
   EXPECT_EQ(api.On("n"), "w0 w1");
 }
@@ -36,35 +27,30 @@ TEST(GroupStoriesTest, AMusterGroupIsRememberedUntilItsPodsCome) {
 TEST(GroupStoriesTest, AnEventTellsOfAGroupThatCannotBeUsedAlsoIfItCameFirst) {
   FakeApi api;
   api.AddNode("n", 4);
-  api::MusterPodGroup group = MusterGroup("g", 2);
+  api::MusterPodGroup group = GroupNamed("g", 2);
   group.topology.slices = {{"no-level", 2}};
   api.Put(group);
   api.Pass(10 * kSecond);
   for (const char* name : {"w0", "w1"}) {
-    AddMember(name, &api);
+    api.AddPod(MemberOfG(name));
     api.Pass(10 * kSecond);
   }
-  int events = 0;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* event = std::get_if<EventRequest>(&request.body);
-    if (event == nullptr || event->object.kind != "Pod") continue;
-    ++events;
-    EXPECT_EQ(event->object.name, "w0");
-    EXPECT_THAT(event->note, ::testing::HasSubstr("spec.topology"));
-  }
-  EXPECT_EQ(events, 1);
+  const auto events = EventsAbout(api, "Pod");
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].object.name, "w0");
+  EXPECT_THAT(events[0].note, ::testing::HasSubstr("spec.topology"));
 }
 
 TEST(GroupStoriesTest, PodsWaitForTheirMusterGroup) {
   FakeApi api;
   api.AddNode("n", 4);
-  AddMember("w0", &api);
+  api.AddPod(MemberOfG("w0"));
   api.Pass(10 * kSecond);
   EXPECT_EQ(api.NodeOf("w0"), "");
-  api.Put(MusterGroup("g", 2));
+  api.Put(GroupNamed("g", 2));
   api.Settle();
   EXPECT_EQ(api.NodeOf("w0"), "");
-  AddMember("w1", &api);
+  api.AddPod(MemberOfG("w1"));
   api.Settle();
   EXPECT_EQ(api.On("n"), "w0 w1");
 }
@@ -86,14 +72,14 @@ TEST(GroupStoriesTest, PodsThatSayHowManyTheyAreNeedNoObject) {
 TEST(GroupStoriesTest, AMusterGroupThatAsksForMoreWaitsForMore) {
   FakeApi api;
   api.AddNode("n", 4);
-  api.Put(MusterGroup("g", 2));
-  AddMember("w0", &api);
+  api.Put(GroupNamed("g", 2));
+  api.AddPod(MemberOfG("w0"));
   api.Settle();
-  api.Put(MusterGroup("g", 3));
-  AddMember("w1", &api);
+  api.Put(GroupNamed("g", 3));
+  api.AddPod(MemberOfG("w1"));
   api.Settle();
   EXPECT_EQ(api.On("n"), "");
-  AddMember("w2", &api);
+  api.AddPod(MemberOfG("w2"));
   api.Settle();
   EXPECT_EQ(api.On("n"), "w0 w1 w2");
 }
@@ -133,12 +119,12 @@ TEST(GroupStoriesTest, RunningPodsOfAQueueThatIsGoneKeepTheirRoom) {
 TEST(GroupStoriesTest, ARelabelledPodLeavesItsGroup) {
   FakeApi api;
   api.AddNode("n", 4);
-  api.Put(MusterGroup("g", 2));
-  AddMember("w0", &api);
+  api.Put(GroupNamed("g", 2));
+  api.AddPod(MemberOfG("w0"));
   api.EditPod("w0", [](api::Pod& pod) { pod.meta.labels.clear(); });
   api.Settle();
   EXPECT_EQ(api.On("n"), "w0");  // By itself.
-  AddMember("w1", &api);
+  api.AddPod(MemberOfG("w1"));
   api.Settle();
   EXPECT_EQ(api.NodeOf("w1"), "");  // One of two.
 }
@@ -196,13 +182,8 @@ TEST(GroupStoriesTest, EachPodIsToldOnceThatOthersLack) {
     api.AddPod({.name = absl::StrCat("w", i), .gpus = 1, .group = "g"});
     api.Pass(2 * kSecond);
   }
-  size_t told = 0, events = 0;
-  for (const ApiRequest& request : api.seen()) {
-    told += std::holds_alternative<UnscheduledRequest>(request.body) ? 1 : 0;
-    events += std::holds_alternative<EventRequest>(request.body) ? 1 : 0;
-  }
-  EXPECT_EQ(told, 30u);
-  EXPECT_EQ(events, 1u);
+  EXPECT_EQ(Seen<UnscheduledRequest>(api).size(), 30u);
+  EXPECT_EQ(Seen<EventRequest>(api).size(), 1u);
 }
 
 TEST(GroupStoriesTest, APodThatJoinsOthersThatWaitIsToldWhy) {
@@ -213,10 +194,8 @@ TEST(GroupStoriesTest, APodThatJoinsOthersThatWaitIsToldWhy) {
     api.Pass(2 * kSecond);
   }
   std::string told;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* unscheduled = std::get_if<UnscheduledRequest>(&request.body);
-    if (unscheduled != nullptr)
-      absl::StrAppend(&told, unscheduled->pod.name, " ");
+  for (const auto& unscheduled : Seen<UnscheduledRequest>(api)) {
+    absl::StrAppend(&told, unscheduled.pod.name, " ");
   }
   EXPECT_EQ(told, "waits waits-too ");
 }

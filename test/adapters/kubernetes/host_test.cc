@@ -23,21 +23,10 @@ constexpr char kNodes[] = "/api/v1/nodes";
 constexpr char kMusterGroups[] = "/apis/muster.dev/v1alpha1/podgroups";
 constexpr Millis kWall = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
 
-// The resources that are always there, without objects.
-void ServeNothing(KubeServer* server) {
-  for (const char* path :
-       {kPods, "/apis/batch/v1/jobs", "/api/v1/namespaces",
-        "/apis/policy/v1/poddisruptionbudgets", "/api/v1/persistentvolumes",
-        "/api/v1/persistentvolumeclaims",
-        "/apis/storage.k8s.io/v1/storageclasses"}) {
-    server->Serve(path);
-  }
-}
-
 class HostTest : public testing::Test {
  protected:
   HostTest() {
-    ServeNothing(&server_);
+    ServeEmpty(&server_);
     server_.Serve(kNodes, {NodeJson("n")});
   }
 
@@ -68,6 +57,19 @@ class HostTest : public testing::Test {
         server_.Poll(0);
       }
     }
+  }
+  // It waits for the Lease, has it, and decides.
+  void Lead() {
+    Begin(true);
+    Run(27'000);
+    ASSERT_TRUE(host_->decides());
+  }
+  // It hears nothing of the Lease any more, until it has to stop.
+  void LoseLease() {
+    server_.slow_lease = true;
+    Run(16'000);
+    ASSERT_EQ(host_->term(), nullptr);
+    EXPECT_FALSE(host_->decides());
   }
   int Binds() const { return server_.CountWrites("binding"); }
   void ExpectNoDefects() {
@@ -272,13 +274,8 @@ TEST_F(HostTest, WhyItMayNotHaveTheLeaseIsToldOnce) {
 }
 
 TEST_F(HostTest, ALeaderThatLosesItsLeaseStopsAndTheNextTermListsAgain) {
-  Begin(true);
-  Run(27'000);
-  ASSERT_TRUE(host_->decides());
-  server_.slow_lease = true;
-  Run(16'000);
-  EXPECT_EQ(host_->term(), nullptr);
-  EXPECT_FALSE(host_->decides());
+  Lead();
+  LoseLease();
   const size_t writes = server_.writes().size();
   const int lists = server_.ListsOf(kPods);
   server_.Serve(kPods, {PodJson("p", "u1")});
@@ -294,24 +291,16 @@ TEST_F(HostTest, ALeaderThatLosesItsLeaseStopsAndTheNextTermListsAgain) {
 }
 
 TEST_F(HostTest, WhatWaitsInTheQueueIsNotSentWithoutTheLease) {
-  nlohmann::json pods = nlohmann::json::array();
-  for (int i = 0; i < 50; ++i) {
-    pods.push_back(PodJson("p" + std::to_string(i), "u" + std::to_string(i)));
-  }
   server_.Serve(kNodes,
                 {NodeJson("n"), NodeJson("m"), NodeJson("o"), NodeJson("q"),
                  NodeJson("r"), NodeJson("s"), NodeJson("t")});
-  server_.Serve(kPods, pods);
+  server_.Serve(kPods, PodsJson(50));
   server_.slow_writes = true;
-  Begin(true);
-  Run(27'000);
-  ASSERT_TRUE(host_->decides());
+  Lead();
   const int under_way = Binds();
   EXPECT_GT(under_way, 0);
   EXPECT_LT(under_way, 50);
-  server_.slow_lease = true;
-  Run(16'000);
-  ASSERT_EQ(host_->term(), nullptr);
+  LoseLease();
   server_.slow_writes = false;  // Room for others.
   Run(5'000);
   EXPECT_EQ(Binds(), under_way);
@@ -320,12 +309,9 @@ TEST_F(HostTest, WhatWaitsInTheQueueIsNotSentWithoutTheLease) {
 TEST_F(HostTest, AnAnswerToAFormerTermChangesNothing) {
   server_.Serve(kPods, {PodJson("p", "u1")});
   server_.slow_writes = true;
-  Begin(true);
-  Run(27'000);
+  Lead();
   ASSERT_EQ(Binds(), 1);
-  server_.slow_lease = true;
-  Run(16'000);
-  ASSERT_EQ(host_->term(), nullptr);
+  LoseLease();
   server_.slow_lease = false;
   Run(60'000);
   ASSERT_TRUE(host_->decides());
@@ -345,9 +331,7 @@ TEST_F(HostTest, AnAnswerToAFormerTermChangesNothing) {
 }
 
 TEST_F(HostTest, ALeaderThatResignsGivesTheLeaseBackAndWritesNothing) {
-  Begin(true);
-  Run(27'000);
-  ASSERT_TRUE(host_->decides());
+  Lead();
   host_->Resign(now_);
   EXPECT_FALSE(host_->resigned());
   server_.Push(kPods, "ADDED", PodJson("p", "u1"));
@@ -389,13 +373,9 @@ TEST_F(HostTest, EqualHistoriesMakeEqualWrites) {
   std::vector<std::string> first;
   for (int run = 0; run < 2; ++run) {
     KubeServer server;
-    nlohmann::json pods = nlohmann::json::array();
-    for (int i = 0; i < 20; ++i) {
-      pods.push_back(PodJson("p" + std::to_string(i), "u" + std::to_string(i)));
-    }
-    ServeNothing(&server);
+    ServeEmpty(&server);
     server.Serve(kNodes, {NodeJson("a"), NodeJson("b")});
-    server.Serve(kPods, pods);
+    server.Serve(kPods, PodsJson(20));
     auto host = *Host::Create(&server, {}, 0, kWall, [](std::string_view) {});
     for (Millis now = 0; now < 5'000; now += 100) {
       host->Advance(now);

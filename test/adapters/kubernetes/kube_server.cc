@@ -121,6 +121,24 @@ void KubeServer::AnswerLease(client::RequestId id) {
   Reply(id, request.method == "POST" ? 201 : 200, lease_);
 }
 
+void ServeEmpty(KubeServer* server) {
+  for (const char* path :
+       {"/api/v1/pods", "/apis/batch/v1/jobs", "/api/v1/namespaces",
+        "/apis/policy/v1/poddisruptionbudgets", "/api/v1/persistentvolumes",
+        "/api/v1/persistentvolumeclaims",
+        "/apis/storage.k8s.io/v1/storageclasses"}) {
+    server->Serve(path);
+  }
+}
+
+nlohmann::json PodsJson(int count) {
+  nlohmann::json pods = nlohmann::json::array();
+  for (int i = 0; i < count; ++i) {
+    pods.push_back(PodJson("p" + std::to_string(i), "u" + std::to_string(i)));
+  }
+  return pods;
+}
+
 Json NodeJson(const std::string& name) {
   return {{"metadata", {{"name", name}, {"uid", "node-" + name}}},
           {"status",

@@ -75,8 +75,14 @@ class KubeServer final : public client::Transport {
   client::RequestId next_ = 1;
 };
 
+// Serves the collections that every cluster has, but for nodes, without
+// objects.
+void ServeEmpty(KubeServer* server);
+
 // Objects as the server tells them.
 nlohmann::json NodeJson(const std::string& name);
+// Pods "p0", "p1", ... with the UIDs "u0", "u1", ...
+nlohmann::json PodsJson(int count);
 nlohmann::json PodJson(const std::string& name, const std::string& uid,
                        const std::string& node = "");
 

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -97,14 +98,7 @@ TEST_F(NamespaceQuotaTest, PodsOfTheNamespaceKeepToIt) {
   AddPods("b", 3);
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.On("n"), "a0 a1 b0 b1 b2");
-  std::string told;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* one = std::get_if<UnscheduledRequest>(&request.body);
-    if (one != nullptr && one->pod.name == "a2") {
-      told = one->reason + ": " + one->message;
-    }
-  }
-  EXPECT_THAT(told, HasSubstr("Pending: queue-limit (default/a)"));
+  EXPECT_THAT(ToldTo(api, "a2"), HasSubstr("Pending: queue-limit (default/a)"));
   api.Finish("a0");
   api.Settle();
   EXPECT_EQ(api.On("n"), "a1 a2 b0 b1 b2");

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -30,11 +31,8 @@ class NominationTest : public testing::Test {
   // What was asked for a pod, one after another.
   std::vector<std::string> Asked(const std::string& pod) const {
     std::vector<std::string> nodes;
-    for (const ApiRequest& request : api_.seen()) {
-      const auto* nominate = std::get_if<NominateRequest>(&request.body);
-      if (nominate != nullptr && nominate->pod.name == pod) {
-        nodes.push_back(nominate->node);
-      }
+    for (const auto& nominate : SeenOfPod<NominateRequest>(api_, pod)) {
+      nodes.push_back(nominate.node);
     }
     return nodes;
   }

@@ -1,7 +1,6 @@
 // Random histories of a cluster, with requests that fail, observations that
 // come late and controllers that are killed: nothing is bound twice or beyond
 // what there is, no gang runs in part, and in the end everything has run.
-#include <functional>
 #include <random>
 #include <string>
 #include <utility>
@@ -10,14 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/model/checkpoint.h"
 #include "gtest/gtest.h"
-#include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/random_cluster.h"
+#include "test/adapters/kubernetes/random_groups.h"
 
 namespace muster::kubernetes {
 namespace {
 
-class World {
+class World : public RandomCluster {
  public:
-  World(uint64_t seed, bool everything) : random_(seed) {
+  World(uint64_t seed, bool everything) : RandomCluster(seed) {
     for (int n = 0; n < 4; ++n) AddNode(n);
     if (!everything) return;
     api.grace = static_cast<Duration>(Upto(2)) * 10 * kSecond;
@@ -28,7 +28,7 @@ class World {
 
   // Pods, gangs and Jobs come, end, fail and are deleted.
   void Act() {
-    switch (random_() % 12) {
+    switch (Below(12)) {
       case 0:
       case 1:
         AddJob();
@@ -46,7 +46,7 @@ class World {
         FinishOne();
         break;
       case 8:
-        if (!api.Names().empty()) api.DeletePod(AnyOf(api.Names()));
+        DeleteOne();
         break;
       case 9:
         AddFault();
@@ -62,7 +62,7 @@ class World {
 
   // What else happens in a cluster.
   void ActMore() {
-    switch (random_() % 16) {
+    switch (Below(16)) {
       case 0:
         ChangeNode();
         break;
@@ -116,39 +116,6 @@ class World {
     api.Pass(kSecond);
   }
 
-  // Groups of other kinds come, and objects go.
-  void ActOnGroups() {
-    switch (random_() % 8) {
-      case 0:
-        AddVolcanoGang();
-        break;
-      case 1:
-        AddTrainingJob();
-        break;
-      case 2:
-        AddPluginGang();
-        break;
-      case 3:
-        AddSubgroups();
-        break;
-      case 4:
-        AddComposite();
-        break;
-      case 5:
-        AddCounted();
-        break;
-      case 6:
-        if (!objects_.empty()) {
-          const auto& [kind, name] = objects_[random_() % objects_.size()];
-          api.RemoveGroup(kind, name);
-        }
-        break;
-      default:
-        AddWholeGang();
-    }
-    api.Pass(kSecond);
-  }
-
   // Everything runs to its end.
   void Drain() {
     api.bind_faults.clear();
@@ -160,12 +127,7 @@ class World {
       api.EditPod(name, [](api::Pod& pod) { pod.scheduling_gates.clear(); });
     }
     // Places that are kept, and then back-offs, may have to end first.
-    for (int quiet = 0; quiet < 4; ++quiet) {
-      api.Pass(400 * kSecond);
-      if (Running().empty()) continue;
-      for (const std::string& name : Running()) api.Finish(name);
-      quiet = 0;
-    }
+    FinishAll(4, 400 * kSecond);
   }
 
   // A pod that shows a node though no gang is nominated; "": none.
@@ -199,22 +161,10 @@ class World {
     return lines;
   }
 
-  FakeApi api;
-
  private:
-  int64_t Upto(int64_t most) {
-    return static_cast<int64_t>(random_() % static_cast<uint64_t>(most + 1));
-  }
-  bool OneIn(uint64_t n) { return random_() % n == 0; }
-  std::string Name(const char* what) { return absl::StrCat(what, ++pods_); }
-  std::string AnyOf(const std::vector<std::string>& names) {
-    return names[random_() % names.size()];
-  }
   // What is refused was not done; of all else nobody knows.
   void AddFault() {
-    const ApiOutcome outcomes[] = {ApiOutcome::kUnknown, ApiOutcome::kConflict,
-                                   ApiOutcome::kRefused};
-    const ApiOutcome outcome = outcomes[random_() % 3];
+    const ApiOutcome outcome = AnyFault();
     const bool done = OneIn(2) && outcome != ApiOutcome::kRefused;
     api.bind_faults.push_back({outcome, done});
   }
@@ -370,148 +320,6 @@ class World {
     if (late) api.Put(group);
   }
 
-  // The object comes before the pods, among them or after them.
-  void AddWith(const std::vector<PodSpec>& pods,
-               const std::function<void()>& put) {
-    const size_t at = random_() % (pods.size() + 1);
-    for (size_t i = 0; i <= pods.size(); ++i) {
-      if (i == at) put();
-      if (i < pods.size()) api.AddPod(pods[i]);
-      if (OneIn(4)) api.Pass(kSecond);
-    }
-  }
-
-  void AddVolcanoGang() {
-    api::VolcanoPodGroup group;
-    group.meta.name = Name("volcano");
-    group.min_task_member = {{"ps", 1}, {"worker", 2}};
-    group.min_member = 3;
-    if (OneIn(2)) group.queue = "q";
-    std::vector<PodSpec> pods;
-    for (const char* task : {"ps", "worker", "worker"}) {
-      pods.push_back(
-          {.name = Name("v"),
-           .gpus = 1,
-           .annotations = {{"scheduling.k8s.io/group-name", group.meta.name},
-                           {"volcano.sh/task-spec", task}}});
-    }
-    objects_.emplace_back(GroupKind::kVolcanoGroup, group.meta.name);
-    AddWith(pods, [&] { api.Put(group); });
-  }
-
-  void AddTrainingJob() {
-    api::Owner owner;
-    owner.kind = "PyTorchJob";
-    owner.meta.name = Name("torch");
-    const std::string name = "PyTorchJob/" + owner.meta.name;
-    owner.meta.uid = "uid-of-" + name;
-    owner.roles = {{"Master", 1, {}}, {"Worker", 2, {}}};
-    if (OneIn(3)) owner.min_available = 2;
-    std::vector<PodSpec> pods;
-    for (const char* type : {"master", "worker", "worker"}) {
-      pods.push_back({.name = Name("t"),
-                      .gpus = 1,
-                      .priority = static_cast<int32_t>(Upto(2)),
-                      .owner = name,
-                      .labels = {{"training.kubeflow.org/replica-type", type},
-                                 {"app", "careful"}}});
-    }
-    objects_.emplace_back(GroupKind::kOwner, name);
-    AddWith(pods, [&] { api.Put(owner); });
-  }
-
-  void AddPluginGang() {
-    api::CoschedulingPodGroup group;
-    group.meta.name = Name("plugin");
-    group.min_member = static_cast<int32_t>(1 + Upto(2));
-    std::vector<PodSpec> pods;
-    for (int i = 0; i < 3; ++i) {
-      pods.push_back(
-          {.name = Name("p"),
-           .gpus = 1,
-           .labels = {{"scheduling.x-k8s.io/pod-group", group.meta.name}}});
-    }
-    objects_.emplace_back(GroupKind::kCoschedulingGroup, group.meta.name);
-    AddWith(pods, [&] { api.Put(group); });
-  }
-
-  void AddSubgroups() {
-    api::MusterPodGroup group;
-    group.meta.name = Name("parts");
-    group.min_member = 4;
-    group.groups = {{.name = "a", .min_member = 2, .topology = {}},
-                    {.name = "b", .min_member = 2, .topology = {}}};
-    if (OneIn(2)) group.groups[0].topology.required = "rack";
-    std::vector<PodSpec> pods;
-    for (int i = 0; i < 4; ++i) {
-      const std::string name = Name("s");
-      pods.push_back({.name = name,
-                      .gpus = 1,
-                      .job = OneIn(2) ? name : "",
-                      .labels = {{kPodGroupLabel, group.meta.name},
-                                 {kSubgroupLabel, i % 2 == 0 ? "a" : "b"}}});
-    }
-    objects_.emplace_back(GroupKind::kMusterGroup, group.meta.name);
-    AddWith(pods, [&] { api.Put(group); });
-  }
-
-  void AddComposite() {
-    api::CompositePodGroup composite;
-    composite.meta.name = Name("composite");
-    composite.min_group_count = static_cast<int32_t>(1 + Upto(1));
-    std::vector<PodSpec> pods;
-    std::vector<api::PodGroup> parts(2);
-    for (api::PodGroup& part : parts) {
-      part.meta.name = Name("part");
-      part.parent = composite.meta.name;
-      part.min_count = 2;
-      objects_.emplace_back(GroupKind::kPodGroup, part.meta.name);
-      for (int i = 0; i < 2; ++i) {
-        pods.push_back({.name = Name("c"), .gpus = 1, .group = part.meta.name});
-      }
-    }
-    objects_.emplace_back(GroupKind::kCompositeGroup, composite.meta.name);
-    if (OneIn(2)) api.Put(composite);
-    AddWith(pods, [&] {
-      for (const api::PodGroup& part : parts) api.Put(part);
-      api.Put(composite);
-    });
-  }
-
-  // Pods that say how many they are, and an object perhaps.
-  void AddCounted() {
-    api::MusterPodGroup group;
-    group.meta.name = Name("counted");
-    group.min_member = 2;
-    std::vector<PodSpec> pods;
-    for (int i = 0; i < 3; ++i) {
-      pods.push_back(
-          {.name = Name("m"),
-           .gpus = 1,
-           .labels = {{kPodGroupLabel, group.meta.name}, {kSubgroupLabel, ""}},
-           .annotations = {{kMinPodsAnnotation, "2"}}});
-    }
-    AddWith(pods, [&] {
-      if (OneIn(2)) api.Put(group);
-    });
-  }
-
-  void AddWholeGang() {
-    api::PodGroup group;
-    group.meta.name = Name("whole");
-    group.min_count = static_cast<int32_t>(1 + Upto(1));
-    group.disruption_mode = "all";
-    std::vector<PodSpec> pods;
-    for (int i = 0; i < 3; ++i) {
-      const std::string name = Name("w");
-      pods.push_back({.name = name,
-                      .gpus = 1,
-                      .group = group.meta.name,
-                      .job = OneIn(2) ? name : ""});
-    }
-    AddWith(pods, [&] { api.Put(group); });
-  }
-
   void Terminate(const std::string& name) {
     api.EditPod(name, [this](api::Pod& pod) {
       if (!pod.meta.deletion) pod.meta.deletion = api.now() / kMillisecond;
@@ -547,36 +355,17 @@ class World {
       if (!group.empty()) pod.meta.labels[kPodGroupLabel] = group;
     });
   }
-
-  std::vector<std::string> Running() const {
-    std::vector<std::string> names;
-    for (const std::string& name : api.Names()) {
-      const api::Pod& pod = api.PodNamed(name);
-      if (!pod.node_name.empty() && pod.phase == "Running") {
-        names.push_back(name);
-      }
-    }
-    return names;
-  }
-
-  void FinishOne() {
-    const std::vector<std::string> running = Running();
-    if (!running.empty()) api.Finish(AnyOf(running), !OneIn(4));
-  }
-
-  std::mt19937_64 random_;
-  int pods_ = 0;
-  std::vector<std::pair<GroupKind, std::string>> objects_;
 };
 
 class RandomTest : public ::testing::TestWithParam<int> {
  protected:
   void Run(bool everything, bool all_kinds = false) {
     World world(static_cast<uint64_t>(GetParam()), everything);
+    RandomGroups groups(&world);
     std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
     for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
       if (all_kinds && random() % 4 == 0) {
-        world.ActOnGroups();
+        groups.Act();
       } else if (everything && random() % 2 == 0) {
         world.ActMore();
       } else {

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -99,14 +100,6 @@ class SpreadStories : public testing::Test {
     for (const std::string& name : api_.Names()) ++count[api_.NodeOf(name)];
     return count;
   }
-  std::string WhyWaits(const std::string& pod) const {
-    std::string why;
-    for (const ApiRequest& request : api_.seen()) {
-      const auto* waits = std::get_if<UnscheduledRequest>(&request.body);
-      if (waits != nullptr && waits->pod.name == pod) why = waits->message;
-    }
-    return why;
-  }
 
   FakeApi api_;
 };
@@ -132,7 +125,7 @@ TEST_F(SpreadStories, ItWaitsWhereItWouldNotBeEven) {
   AddPods();
   api_.Pass(5 * kSecond);
   EXPECT_EQ(Count(), (std::map<std::string, int>{{"", 4}}));
-  EXPECT_NE(WhyWaits("w0"), "");
+  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("needs 4 tasks, 3 available"));
   api_.AddNode("b2", 1, {{kZone, "b"}});
   api_.Pass(30 * kSecond);
   EXPECT_EQ(Count(),
@@ -156,7 +149,7 @@ TEST_F(SpreadStories, APodByItselfHasNobodyToSpreadWith) {
       "w", [](api::Pod& pod) { pod.spread = {OverZones({{"app", "train"}})}; });
   api_.Pass(kSecond);
   EXPECT_EQ(api_.NodeOf("w"), "");
-  EXPECT_THAT(WhyWaits("w"), HasSubstr("topologySpreadConstraints"));
+  EXPECT_THAT(ToldTo(api_, "w"), HasSubstr("topologySpreadConstraints"));
 }
 
 TEST_F(SpreadStories, WithoutRoomForItsTopologyAPodWithClaimsWaits) {
@@ -176,7 +169,7 @@ TEST_F(SpreadStories, WithoutRoomForItsTopologyAPodWithClaimsWaits) {
       "w", [](api::Pod& pod) { pod.spread = {OverZones({{"app", "train"}})}; });
   api_.Pass(kSecond);
   EXPECT_EQ(api_.NodeOf("w"), "");
-  EXPECT_THAT(WhyWaits("w"), HasSubstr("too many topologies"));
+  EXPECT_THAT(ToldTo(api_, "w"), HasSubstr("too many topologies"));
 }
 
 TEST_F(SpreadStories, ASelectorOfUnlikePodsIsRefused) {
@@ -189,7 +182,7 @@ TEST_F(SpreadStories, ASelectorOfUnlikePodsIsRefused) {
                .labels = {{"app", "train"}}});
   api_.Pass(kSecond);
   EXPECT_EQ(api_.NodeOf("w0"), "");
-  EXPECT_THAT(WhyWaits("w0"), HasSubstr("unlike pods"));
+  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("unlike pods"));
   api_.EditPod("server", [](api::Pod& pod) { pod.meta.labels.clear(); });
   api_.Pass(30 * kSecond);
   EXPECT_NE(api_.NodeOf("server"), "");
@@ -206,7 +199,7 @@ TEST_F(SpreadStories, ASelectorOfSomeOfThePodsIsRefused) {
   });
   api_.Pass(kSecond);
   EXPECT_EQ(api_.NodeOf("w0"), "");
-  EXPECT_THAT(WhyWaits("w0"), HasSubstr("only some"));
+  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("only some"));
 }
 
 }  // namespace

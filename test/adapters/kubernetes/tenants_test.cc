@@ -5,6 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/objects.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -12,22 +14,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Messages that the pod of this name was told, oldest first.
-std::vector<std::string> Told(const FakeApi& api, const std::string& pod) {
-  std::vector<std::string> messages;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* told = std::get_if<UnscheduledRequest>(&request.body);
-    if (told != nullptr && told->pod.name == pod) {
-      messages.push_back(absl::StrCat(told->reason, ": ", told->message));
-    }
-  }
-  return messages;
+std::vector<UnscheduledRequest> Told(const FakeApi& api,
+                                     const std::string& pod) {
+  return SeenOfPod<UnscheduledRequest>(api, pod);
 }
 
 api::Queue QueueOf(const std::string& name,
                    std::vector<std::string> namespaces = {}) {
-  api::Queue queue;
-  queue.meta.name = name;
+  api::Queue queue = QueueNamed(name);
   queue.has_namespaces = !namespaces.empty();
   queue.namespace_names = std::move(namespaces);
   return queue;
@@ -139,13 +133,13 @@ TEST(TenantsTest, AQueueOfOthersTakesNoPod) {
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.NodeOf("attacker"), "");
   ASSERT_FALSE(Told(api, "attacker").empty());
-  EXPECT_THAT(Told(api, "attacker")[0],
+  EXPECT_THAT(Told(api, "attacker")[0].message,
               HasSubstr("queue 'rich' takes no pods of namespace 'default'"));
   api::MusterPodGroup group;
   group.meta.name = "g";
   group.queue = "rich";
   api.Put(group);
-  api.AddPod({.name = "sly", .gpus = 1, .labels = {{kPodGroupLabel, "g"}}});
+  api.AddPod(MemberOfG("sly"));
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.NodeOf("sly"), "");
 }
@@ -241,7 +235,7 @@ TEST(TenantsTest, WhatIsNotUnderstoodIsToldByItsField) {
   api.Pass(2 * kSecond);
   api.Pass(2 * kSecond);
   ASSERT_EQ(Told(api, "p").size(), 1u);
-  EXPECT_THAT(Told(api, "p")[0], HasSubstr("hostPort"));
+  EXPECT_THAT(Told(api, "p")[0].message, HasSubstr("hostPort"));
   EXPECT_EQ(api.NodeOf("p"), "");
 }
 
@@ -252,7 +246,8 @@ TEST(TenantsTest, APodWhoseGroupIsMissingIsToldSo) {
   api.Pass(2 * kSecond);
   api.Pass(2 * kSecond);
   ASSERT_EQ(Told(api, "p").size(), 1u);
-  EXPECT_THAT(Told(api, "p")[0], HasSubstr("PodGroup 'none' is not there"));
+  EXPECT_THAT(Told(api, "p")[0].message,
+              HasSubstr("PodGroup 'none' is not there"));
 }
 
 }  // namespace

@@ -2,24 +2,23 @@
 // provisioners fail or do nothing, controllers are killed. FakeApi checks each
 // binding: none before its claims are bound, none where a volume is not; in the
 // end everything has run.
-#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/random_cluster.h"
 
 namespace muster::kubernetes {
 namespace {
 
 using Provisioning = FakeStorage::Provisioning;
 
-class World {
+class World : public RandomCluster {
  public:
   // `many`: pods have several claims. Volumes of one pod may then be on nodes
   // that have nothing in common, or a gang's all on one, so that not all run.
-  World(uint64_t seed, bool many) : many_(many), random_(seed) {
+  World(uint64_t seed, bool many) : RandomCluster(seed), many_(many) {
     for (int n = 0; n < 4; ++n) AddNode(n);
     api.storage.PutClass("made", true);
     api.storage.PutClass("narrow", true, true, {"n1", "n2"});
@@ -30,7 +29,7 @@ class World {
       if (drains_) return Provisioning::kWorks;
       const Provisioning all[] = {Provisioning::kWorks, Provisioning::kWorks,
                                   Provisioning::kFails, Provisioning::kHangs};
-      return all[random_() % 4];
+      return all[Below(4)];
     };
     if (OneIn(2)) {
       api.Delay(seed);
@@ -39,7 +38,7 @@ class World {
   }
 
   void Act() {
-    switch (random_() % 14) {
+    switch (Below(14)) {
       case 0:
       case 1:
         AddPod();
@@ -53,7 +52,7 @@ class World {
         FinishOne();
         break;
       case 6:
-        if (!api.Names().empty()) api.DeletePod(AnyOf(api.Names()));
+        DeleteOne();
         break;
       case 7:
         AddFault();
@@ -62,7 +61,7 @@ class World {
         if (OneIn(2)) api.Restart();
         break;
       case 9:
-        if (OneIn(2)) api.Die(random_() % 5);
+        if (OneIn(2)) api.Die(Below(5));
         break;
       case 10:
         TouchClaim();
@@ -71,7 +70,7 @@ class World {
         ChangeNode();
         break;
       default:
-        api.Pass(static_cast<Duration>(random_() % 400) * kSecond);
+        api.Pass(static_cast<Duration>(Below(400)) * kSecond);
     }
     api.Pass(kSecond);
   }
@@ -82,15 +81,10 @@ class World {
     api.bind_faults.clear();
     api.storage.faults.clear();
     for (int n = 0; n < 4; ++n) AddNode(n);
-    for (int quiet = 0; quiet < 5; ++quiet) {
+    FinishAll(5, 601 * kSecond, [this] {
       // A claim may be bound where there is no node for it any more.
       for (int i = 0; i < 4; ++i) AddVolume();
-      api.Pass(601 * kSecond);
-      const std::vector<std::string> running = Running();
-      if (running.empty()) continue;
-      for (const std::string& name : running) api.Finish(name);
-      quiet = 0;
-    }
+    });
   }
 
   std::string Waiting() {
@@ -107,15 +101,7 @@ class World {
     return lines;
   }
 
-  FakeApi api;
-
  private:
-  bool OneIn(uint64_t n) { return random_() % n == 0; }
-  std::string Name(const char* what) { return absl::StrCat(what, ++names_); }
-  std::string AnyOf(const std::vector<std::string>& names) {
-    return names[random_() % names.size()];
-  }
-
   // Room for a gang whose volumes are all there.
   void AddNode(uint64_t n) {
     const std::string name = absl::StrCat("n", n);
@@ -124,21 +110,21 @@ class World {
   }
 
   void AddVolume() {
-    const std::string node = absl::StrCat("n", random_() % 4);
+    const std::string node = absl::StrCat("n", Below(4));
     api.storage.AddVolume(Name("pv"), "local",
-                          1 + static_cast<int64_t>(random_() % 3), {node});
+                          1 + static_cast<int64_t>(Below(3)), {node});
   }
 
   // A claim that a pod of any name may use.
   std::string AddClaim(const std::string& mode) {
     const std::string name = Name("claim");
     if (OneIn(4)) {
-      const uint64_t node = random_() % 3;
+      const uint64_t node = Below(3);
       api.storage.AddBound(
           name, {absl::StrCat("n", node), absl::StrCat("n", node + 1)});
     } else {
       const char* classes[] = {"made", "narrow", "soon", "local"};
-      api.storage.AddClaim(name, classes[random_() % 4], 1, mode);
+      api.storage.AddClaim(name, classes[Below(4)], 1, mode);
     }
     return name;
   }
@@ -153,7 +139,7 @@ class World {
     if (OneIn(3) && (many_ || spec.claims.empty())) {
       spec.ephemeral = {"scratch"};
     }
-    spec.priority = static_cast<int32_t>(random_() % 3);
+    spec.priority = static_cast<int32_t>(Below(3));
     if (OneIn(2)) spec.job = name;
     return spec;
   }
@@ -181,8 +167,8 @@ class World {
 
   void AddGang() {
     const std::string group = Name("gang");
-    const int pods = 2 + static_cast<int>(random_() % 2);
-    api.AddGroup(group, pods - static_cast<int>(random_() % 2));
+    const int pods = 2 + static_cast<int>(Below(2));
+    api.AddGroup(group, pods - static_cast<int>(Below(2)));
     const std::string shared = OneIn(3) ? AddClaim("ReadWriteMany") : "";
     for (int i = 0; i < pods; ++i) {
       PodSpec spec = SomePod(absl::StrCat(group, "-", i));
@@ -200,9 +186,7 @@ class World {
   }
 
   void AddFault() {
-    const ApiOutcome outcomes[] = {ApiOutcome::kUnknown, ApiOutcome::kConflict,
-                                   ApiOutcome::kRefused};
-    const ApiOutcome outcome = outcomes[random_() % 3];
+    const ApiOutcome outcome = AnyFault();
     if (OneIn(2)) {
       api.storage.faults.push_back(outcome);
     } else {
@@ -225,7 +209,7 @@ class World {
   }
 
   void ChangeNode() {
-    const uint64_t n = random_() % 4;
+    const uint64_t n = Below(4);
     const std::string name = absl::StrCat("n", n);
     if (!api.nodes().contains(name)) return AddNode(n);
     if (many_ && OneIn(3)) return api.RemoveNode(name);
@@ -233,25 +217,7 @@ class World {
                  [this](api::Node& node) { node.unschedulable = OneIn(2); });
   }
 
-  std::vector<std::string> Running() const {
-    std::vector<std::string> names;
-    for (const std::string& name : api.Names()) {
-      const api::Pod& pod = api.PodNamed(name);
-      if (!pod.node_name.empty() && pod.phase == "Running") {
-        names.push_back(name);
-      }
-    }
-    return names;
-  }
-
-  void FinishOne() {
-    const std::vector<std::string> running = Running();
-    if (!running.empty()) api.Finish(AnyOf(running), !OneIn(4));
-  }
-
   const bool many_;
-  std::mt19937_64 random_;
-  int names_ = 0;
   bool drains_ = false;
 };
 

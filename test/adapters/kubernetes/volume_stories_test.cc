@@ -1,7 +1,6 @@
 // Stories of pods with claims of volumes. That no pod is bound before its
 // claims are, or where its volumes cannot be reached, FakeApi checks
 // throughout.
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -18,25 +18,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Provisioning = FakeStorage::Provisioning;
 
-// What the pod was last told; "": nothing.
-std::string Told(const FakeApi& api, const std::string& pod) {
-  std::string told;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* unscheduled = std::get_if<UnscheduledRequest>(&request.body);
-    if (unscheduled == nullptr || unscheduled->pod.name != pod) continue;
-    told = absl::StrCat(unscheduled->reason, ": ", unscheduled->message);
-  }
-  return told;
-}
-
 // Nodes that were selected for the claim, in that order; "-": none any more.
 std::vector<std::string> Selected(const FakeApi& api,
                                   const std::string& claim) {
   std::vector<std::string> nodes;
-  for (const ApiRequest& request : api.seen()) {
-    const auto* select = std::get_if<SelectNodeRequest>(&request.body);
-    if (select == nullptr || select->claim.name != claim) continue;
-    nodes.push_back(select->node.empty() ? "-" : select->node);
+  for (const auto& select : Seen<SelectNodeRequest>(api)) {
+    if (select.claim.name != claim) continue;
+    nodes.push_back(select.node.empty() ? "-" : select.node);
   }
   return nodes;
 }
@@ -50,6 +38,19 @@ class VolumeTest : public ::testing::Test {
   }
   ~VolumeTest() override { EXPECT_TRUE(api.Check().ok()) << api.Check(); }
 
+  // One GPU, and claim "data".
+  void AddPodWithData(const std::string& name = "p") {
+    api.AddPod({.name = name, .gpus = 1, .claims = {"data"}});
+  }
+  // The same with a claim whose volume is made for it.
+  void MakePodWithData() {
+    api.storage.AddClaim("data", "made");
+    AddPodWithData();
+  }
+  // The provisioner does this for every node.
+  void Provision(Provisioning does) {
+    api.storage.provisioning = [does](const std::string&) { return does; };
+  }
   // All of a node's GPUs.
   void Fill(const std::string& node) {
     api.AddPod({.name = "on-" + node, .gpus = 2, .scheduler = "other"});
@@ -61,7 +62,7 @@ class VolumeTest : public ::testing::Test {
 
 TEST_F(VolumeTest, APodRunsWhereItsVolumeIs) {
   api.storage.AddBound("data", {"n2"});
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  AddPodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n2");
 }
@@ -69,10 +70,10 @@ TEST_F(VolumeTest, APodRunsWhereItsVolumeIs) {
 TEST_F(VolumeTest, ItWaitsForRoomThere) {
   api.storage.AddBound("data", {"n2"});
   Fill("n2");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  AddPodWithData();
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.NodeOf("p"), "");
-  EXPECT_THAT(Told(api, "p"), HasSubstr("Unschedulable"));
+  EXPECT_THAT(ToldTo(api, "p"), HasSubstr("Unschedulable"));
   api.DeletePod("on-n2");
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n2");
@@ -87,19 +88,19 @@ TEST_F(VolumeTest, TwoClaimsLeaveTheNodesOfBoth) {
 }
 
 TEST_F(VolumeTest, AMissingClaimIsNamedAndWaitedFor) {
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  AddPodWithData();
   api.Pass(2 * kSecond);
-  EXPECT_EQ(Told(api, "p"), "Pending: claim 'data' is not there");
+  EXPECT_EQ(ToldTo(api, "p"), "Pending: claim 'data' is not there");
   api.storage.AddClaim("data", "made");
   api.Settle();
   EXPECT_NE(api.NodeOf("p"), "");
 }
 
 TEST_F(VolumeTest, AClaimThatIsBoundAtOnceIsWaitedFor) {
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  AddPodWithData();
   api.storage.AddClaim("data", "soon");
   api.Pass(2 * kSecond);
-  EXPECT_EQ(Told(api, "p"),
+  EXPECT_EQ(ToldTo(api, "p"),
             "Pending: claim 'data' is of class 'soon', which is not there");
   api.storage.PutClass("soon", true, /*waits_for_consumer=*/false);
   api.Settle();
@@ -110,8 +111,7 @@ TEST_F(VolumeTest, AClaimThatIsBoundAtOnceIsWaitedFor) {
 TEST_F(VolumeTest, AVolumeIsMadeForTheNodeThatIsChosen) {
   Fill("n1");
   Fill("n3");
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  MakePodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n2");
   EXPECT_THAT(Selected(api, "data"), ElementsAre("n2"));
@@ -120,8 +120,7 @@ TEST_F(VolumeTest, AVolumeIsMadeForTheNodeThatIsChosen) {
 
 TEST_F(VolumeTest, TheTopologiesOfItsClassAreKeptTo) {
   api.storage.PutClass("made", true, true, {"n3"});
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  MakePodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n3");
 }
@@ -130,8 +129,7 @@ TEST_F(VolumeTest, WhereNoVolumeCanBeMadeAnotherNodeIsTried) {
   api.storage.provisioning = [](const std::string& node) {
     return node == "n3" ? Provisioning::kWorks : Provisioning::kFails;
   };
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  MakePodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n3");
   EXPECT_EQ(Selected(api, "data").back(), "n3");
@@ -142,8 +140,7 @@ TEST_F(VolumeTest, WhereNoneCanBeMadeAnywhereItIsTriedAgainLater) {
   api.storage.provisioning = [&](const std::string&) {
     return works ? Provisioning::kWorks : Provisioning::kFails;
   };
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  MakePodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "");
   EXPECT_EQ(Selected(api, "data").size(), 3u);  // Each node once.
@@ -155,16 +152,13 @@ TEST_F(VolumeTest, WhereNoneCanBeMadeAnywhereItIsTriedAgainLater) {
 
 TEST_F(VolumeTest, AProvisionerThatFailsEverywhereHasARest) {
   for (int i = 4; i < 20; ++i) api.AddNode(absl::StrCat("n", i), 2);
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kFails;
-  };
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  Provision(Provisioning::kFails);
+  MakePodWithData();
   api.Settle();
   EXPECT_EQ(Selected(api, "data").size(), 8u);
   api.Pass(2 * kSecond);
   EXPECT_EQ(Selected(api, "data").size(), 8u);
-  EXPECT_THAT(Told(api, "p"), HasSubstr("could have no volume on 8 nodes"));
+  EXPECT_THAT(ToldTo(api, "p"), HasSubstr("could have no volume on 8 nodes"));
   api.Pass(59 * kSecond);
   EXPECT_GT(Selected(api, "data").size(), 8u);
 }
@@ -173,8 +167,7 @@ TEST_F(VolumeTest, AProvisionerThatDoesNothingHoldsNoPlaceForEver) {
   api.storage.provisioning = [](const std::string& node) {
     return node == "n1" ? Provisioning::kHangs : Provisioning::kWorks;
   };
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  MakePodWithData();
   api.Settle();
   api.Pass(599 * kSecond);
   EXPECT_EQ(api.NodeOf("p"), "");
@@ -185,9 +178,7 @@ TEST_F(VolumeTest, AProvisionerThatDoesNothingHoldsNoPlaceForEver) {
 }
 
 TEST_F(VolumeTest, ItsPlaceIsKeptMeanwhile) {
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kHangs;
-  };
+  Provision(Provisioning::kHangs);
   api.storage.AddClaim("data", "made");
   api.AddPod({.name = "p", .gpus = 2, .claims = {"data"}});
   api.Settle();
@@ -201,9 +192,7 @@ TEST_F(VolumeTest, ItsPlaceIsKeptMeanwhile) {
 TEST_F(VolumeTest, OneThatHasToGoMeanwhileIsNotDeleted) {
   Fill("n2");
   Fill("n3");
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kHangs;
-  };
+  Provision(Provisioning::kHangs);
   api.storage.AddClaim("data", "made");
   api.AddPod({.name = "low", .gpus = 2, .claims = {"data"}});
   api.Settle();
@@ -212,9 +201,7 @@ TEST_F(VolumeTest, OneThatHasToGoMeanwhileIsNotDeleted) {
   api.Settle();
   EXPECT_EQ(api.NodeOf("high"), "n1");
   EXPECT_EQ(api.PodNamed("low").meta.uid, uid);
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kWorks;
-  };
+  Provision(Provisioning::kWorks);
   api.Finish("high");
   api.Settle();
   EXPECT_EQ(api.NodeOf("low"), "n1");
@@ -234,9 +221,7 @@ TEST_F(VolumeTest, NoPodOfAGangIsBoundBeforeAllHaveTheirVolumes) {
   }
   api.Settle();
   EXPECT_EQ(api.CountBinds(), 0u);
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kWorks;
-  };
+  Provision(Provisioning::kWorks);
   api.Settle();
   EXPECT_EQ(api.CountBinds(), 4u);
 }
@@ -260,8 +245,8 @@ TEST_F(VolumeTest, AGangOfWhichOneClaimIsMissingTellsEachPodWhy) {
   api.AddPod({.name = "w1", .gpus = 1, .group = "g", .claims = {"data"}});
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.CountBinds(), 0u);
-  EXPECT_EQ(Told(api, "w0"), "Pending: 1 of 2 pods are there");
-  EXPECT_EQ(Told(api, "w1"), "Pending: claim 'data' is not there");
+  EXPECT_EQ(ToldTo(api, "w0"), "Pending: 1 of 2 pods are there");
+  EXPECT_EQ(ToldTo(api, "w1"), "Pending: claim 'data' is not there");
 }
 
 TEST_F(VolumeTest, OtherPodsOfAJobDoNotWaitForOnesClaim) {
@@ -269,7 +254,7 @@ TEST_F(VolumeTest, OtherPodsOfAJobDoNotWaitForOnesClaim) {
   api.AddPod({.name = "b", .gpus = 1, .job = "j", .claims = {"data"}});
   api.Pass(2 * kSecond);
   EXPECT_NE(api.NodeOf("a"), "");
-  EXPECT_EQ(Told(api, "b"), "Pending: claim 'data' is not there");
+  EXPECT_EQ(ToldTo(api, "b"), "Pending: claim 'data' is not there");
   api.storage.AddBound("data", {"n3"});
   api.Settle();
   EXPECT_EQ(api.NodeOf("b"), "n3");
@@ -294,7 +279,7 @@ TEST_F(VolumeTest, TheSmallestLocalVolumeThatSuitsIsTaken) {
   api.storage.AddVolume("right", "local", 10, {"n2"});
   api.storage.AddVolume("small", "local", 1, {"n2"});
   api.storage.AddClaim("data", "local", 5);
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  AddPodWithData();
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), "n2");
   EXPECT_EQ(api.storage.VolumeOf("data"), "right");
@@ -312,7 +297,7 @@ TEST_F(VolumeTest, EachPodHasALocalVolumeOfItsOwn) {
   api.Pass(2 * kSecond);
   EXPECT_NE(api.NodeOf("a"), api.NodeOf("b"));
   EXPECT_EQ(api.NodeOf("c"), "");
-  EXPECT_EQ(Told(api, "c"),
+  EXPECT_EQ(ToldTo(api, "c"),
             "Pending: claim 'c' finds no volume of class 'local' that suits it "
             "and is free");
   api.storage.AddVolume("more", "local", 10, {"n1"});
@@ -331,12 +316,9 @@ TEST_F(VolumeTest, PodsThatComeAtOnceDoNotAllLookForOneLocalVolume) {
   }
   api.Settle();
   EXPECT_EQ(api.CountBinds(), 33u);
-  const auto failed =
-      std::ranges::count_if(api.seen(), [](const ApiRequest& request) {
-        const auto* event = std::get_if<EventRequest>(&request.body);
-        return event != nullptr && event->warning;
-      });
-  EXPECT_EQ(failed, 0);
+  for (const EventRequest& event : Seen<EventRequest>(api)) {
+    EXPECT_FALSE(event.warning) << event.note;
+  }
 }
 
 TEST_F(VolumeTest, AGangHasALocalVolumeOnEachOfItsNodes) {
@@ -354,13 +336,13 @@ TEST_F(VolumeTest, AGangHasALocalVolumeOnEachOfItsNodes) {
 
 TEST_F(VolumeTest, OnlyOnePodAtATimeUsesAReadWriteOncePodClaim) {
   api.storage.AddClaim("data", "made", 1, "ReadWriteOncePod");
-  api.AddPod({.name = "first", .gpus = 1, .claims = {"data"}});
+  AddPodWithData("first");
   api.Pass(kSecond);
-  api.AddPod({.name = "second", .gpus = 1, .claims = {"data"}});
+  AddPodWithData("second");
   api.Pass(2 * kSecond);
   EXPECT_NE(api.NodeOf("first"), "");
   EXPECT_EQ(api.NodeOf("second"), "");
-  EXPECT_EQ(Told(api, "second"),
+  EXPECT_EQ(ToldTo(api, "second"),
             "Pending: claim 'data' is ReadWriteOncePod, and pod 'first' comes "
             "first");
   api.Finish("first");
@@ -406,17 +388,12 @@ TEST_F(VolumeTest, AnswersOfAllKindsComeToTheSameEnd) {
 }
 
 TEST_F(VolumeTest, ANewLeaderGoesOnWhereTheFormerOneWas) {
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kHangs;
-  };
-  api.storage.AddClaim("data", "made");
-  api.AddPod({.name = "p", .gpus = 1, .claims = {"data"}});
+  Provision(Provisioning::kHangs);
+  MakePodWithData();
   api.Settle();
   const std::vector<std::string> before = Selected(api, "data");
   api.Restart();
-  api.storage.provisioning = [](const std::string&) {
-    return Provisioning::kWorks;
-  };
+  Provision(Provisioning::kWorks);
   api.Settle();
   EXPECT_EQ(api.NodeOf("p"), before[0]);
   EXPECT_EQ(Selected(api, "data"), before);

@@ -6,6 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/kubernetes/fake_api.h"
+#include "test/adapters/kubernetes/objects.h"
+#include "test/adapters/kubernetes/seen_requests.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -19,20 +21,10 @@ class WarningsTest : public testing::Test {
  protected:
   // Of objects of this kind, in order.
   std::vector<EventRequest> About(const std::string& kind) const {
-    std::vector<EventRequest> events;
-    for (const ApiRequest& request : api_.seen()) {
-      const auto* event = std::get_if<EventRequest>(&request.body);
-      if (event != nullptr && event->object.kind == kind) {
-        events.push_back(*event);
-      }
-    }
-    return events;
+    return EventsAbout(api_, kind);
   }
   void PutQueue(const std::string& name, const std::string& parent = "") {
-    api::Queue queue;
-    queue.meta = {.name = name, .uid = "uid-" + name};
-    queue.parent = parent;
-    api_.Put(queue);
+    api_.Put(QueueNamed(name, parent));
   }
   void PutJob(bool ignores) {
     api::Owner job;
@@ -96,8 +88,7 @@ TEST_F(WarningsTest, AParentThatComesSoonIsNothingToTell) {
 }
 
 TEST_F(WarningsTest, AFieldOfAQueueThatIsNotKnownIsNamed) {
-  api::Queue queue;
-  queue.meta = {.name = "q", .uid = "uid-q"};
+  api::Queue queue = QueueNamed("q");
   queue.not_understood = {"spec.cohort"};
   api_.Put(queue);
   api_.Settle();

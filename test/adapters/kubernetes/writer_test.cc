@@ -14,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using client::OutcomeKind;
 using client::Urgency;
-using ::testing::EndsWith;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
@@ -29,18 +28,35 @@ client::Write WriteOf(RequestBody body, uint64_t id = 7) {
   return write.ok() ? *std::move(write) : client::Write();
 }
 
+// The body of a change of one object, the one of this UID, at this path.
+Json PatchOf(const client::Write& write, const std::string& path,
+             const std::string& uid, const std::string& type = "merge") {
+  EXPECT_EQ(write.http.method, "PATCH");
+  EXPECT_EQ(write.http.path, path);
+  EXPECT_EQ(write.http.content_type, "application/" + type + "-patch+json");
+  EXPECT_TRUE(write.idempotent);
+  Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], uid);
+  return body;
+}
+
+// The body of an object that is made at this path.
+Json PostOf(const client::Write& write, const std::string& path) {
+  EXPECT_EQ(write.http.method, "POST");
+  EXPECT_EQ(write.http.path, path);
+  return Json::parse(write.http.body);
+}
+
 TEST(WriterTest, ABinding) {
   const client::Write write =
       WriteOf(BindRequest{kPod, "n1", {{kTaskAnnotation, "3"}}});
-  EXPECT_EQ(write.http.method, "POST");
-  EXPECT_EQ(write.http.path, kPath + "/binding");
+  const Json body = PostOf(write, kPath + "/binding");
   EXPECT_EQ(write.http.content_type, "application/json");
   EXPECT_EQ(write.urgency, Urgency::kDecision);
   EXPECT_EQ(write.key, "u1");
   EXPECT_FALSE(write.idempotent);
   EXPECT_FALSE(write.http.idempotent);
   EXPECT_TRUE(write.retry_429);
-  const Json body = Json::parse(write.http.body);
   EXPECT_EQ(body["metadata"]["uid"], "u1");
   EXPECT_EQ(body["metadata"]["annotations"][kTaskAnnotation], "3");
   EXPECT_EQ(body["target"]["name"], "n1");
@@ -56,13 +72,9 @@ TEST(WriterTest, AQueuesStatusGoesBehindEverythingElse) {
                                             .pending_pods = 4,
                                             .running_pods = 5},
                                  .used = {{"cpu", 1'500}, {"gpu", 0}}});
-  EXPECT_EQ(write.http.method, "PATCH");
-  EXPECT_EQ(write.http.path, "/apis/muster.dev/v1alpha1/queues/q/status");
-  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  const Json body =
+      PatchOf(write, "/apis/muster.dev/v1alpha1/queues/q/status", "u7");
   EXPECT_EQ(write.urgency, Urgency::kEvent);
-  EXPECT_TRUE(write.idempotent);
-  const Json body = Json::parse(write.http.body);
-  EXPECT_EQ(body["metadata"]["uid"], "u7");
   EXPECT_EQ(body["status"]["observedGeneration"], 2);
   EXPECT_EQ(body["status"]["runningGroups"], 3);
   EXPECT_EQ(body["status"]["pendingPods"], 4);
@@ -76,11 +88,10 @@ TEST(WriterTest, AGroupsStatusLikewiseWithABoundedMessage) {
                                  .uid = "u8",
                                  .pending_pods = 2,
                                  .message = std::string(5'000, '\xff')});
-  EXPECT_EQ(write.http.path,
-            "/apis/muster.dev/v1alpha1/namespaces/ns/podgroups/g/status");
+  const Json body = PatchOf(
+      write, "/apis/muster.dev/v1alpha1/namespaces/ns/podgroups/g/status",
+      "u8");
   EXPECT_EQ(write.urgency, Urgency::kEvent);
-  const Json body = Json::parse(write.http.body);
-  EXPECT_EQ(body["metadata"]["uid"], "u8");
   EXPECT_EQ(body["status"]["phase"], "Pending");
   EXPECT_EQ(body["status"]["pendingPods"], 2);
   EXPECT_LE(body["status"]["message"].get<std::string>().size(), 1'024u);
@@ -88,13 +99,11 @@ TEST(WriterTest, AGroupsStatusLikewiseWithABoundedMessage) {
 
 TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
   const client::Write write = WriteOf(EvictRequest{kPod});
-  EXPECT_EQ(write.http.method, "POST");
-  EXPECT_EQ(write.http.path, kPath + "/eviction");
+  const Json body = PostOf(write, kPath + "/eviction");
   EXPECT_EQ(write.urgency, Urgency::kDecision);
   EXPECT_EQ(write.key, "u1");
   EXPECT_TRUE(write.idempotent);
   EXPECT_FALSE(write.retry_429);
-  const Json body = Json::parse(write.http.body);
   EXPECT_EQ(body["kind"], "Eviction");
   EXPECT_EQ(body["deleteOptions"]["preconditions"]["uid"], "u1");
 }
@@ -102,14 +111,10 @@ TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
 TEST(WriterTest, ANodeIsSelectedForAClaimInTheVersionThatWasSeen) {
   const ObjectVersion claim{"ns", "c", "cu", "17"};
   const client::Write write = WriteOf(SelectNodeRequest{claim, "n1"});
-  EXPECT_EQ(write.http.method, "PATCH");
-  EXPECT_EQ(write.http.path, "/api/v1/namespaces/ns/persistentvolumeclaims/c");
-  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  const Json body =
+      PatchOf(write, "/api/v1/namespaces/ns/persistentvolumeclaims/c", "cu");
   EXPECT_EQ(write.urgency, Urgency::kDecision);
   EXPECT_EQ(write.key, "cu");
-  EXPECT_TRUE(write.idempotent);
-  const Json body = Json::parse(write.http.body);
-  EXPECT_EQ(body["metadata"]["uid"], "cu");
   EXPECT_EQ(body["metadata"]["resourceVersion"], "17");
   const auto node = [](const client::Write& w) {
     return Json::parse(w.http.body)["metadata"]["annotations"]
@@ -122,12 +127,8 @@ TEST(WriterTest, ANodeIsSelectedForAClaimInTheVersionThatWasSeen) {
 TEST(WriterTest, AVolumeIsGivenToAClaim) {
   const client::Write write =
       WriteOf(GiveVolumeRequest{{"", "v", "vu", "3"}, {"ns", "c", "cu", "17"}});
-  EXPECT_EQ(write.http.method, "PATCH");
-  EXPECT_EQ(write.http.path, "/api/v1/persistentvolumes/v");
-  EXPECT_EQ(write.http.content_type, "application/merge-patch+json");
+  const Json body = PatchOf(write, "/api/v1/persistentvolumes/v", "vu");
   EXPECT_EQ(write.key, "vu");
-  const Json body = Json::parse(write.http.body);
-  EXPECT_EQ(body["metadata"]["uid"], "vu");
   EXPECT_EQ(body["metadata"]["resourceVersion"], "3");
   EXPECT_EQ(body["spec"]["claimRef"]["namespace"], "ns");
   EXPECT_EQ(body["spec"]["claimRef"]["name"], "c");
@@ -137,14 +138,9 @@ TEST(WriterTest, AVolumeIsGivenToAClaim) {
 TEST(WriterTest, AConditionOfAPodThatWaits) {
   const client::Write write =
       WriteOf(UnscheduledRequest{kPod, "Unschedulable", "no room"});
-  EXPECT_EQ(write.http.method, "PATCH");
-  EXPECT_EQ(write.http.path, kPath + "/status");
-  EXPECT_EQ(write.http.content_type, "application/strategic-merge-patch+json");
+  const Json body = PatchOf(write, kPath + "/status", "u1", "strategic-merge");
   EXPECT_EQ(write.urgency, Urgency::kStatus);
   EXPECT_EQ(write.key, "u1");
-  EXPECT_TRUE(write.idempotent);
-  const Json body = Json::parse(write.http.body);
-  EXPECT_EQ(body["metadata"]["uid"], "u1");
   const Json& condition = body["status"]["conditions"][0];
   EXPECT_EQ(condition["type"], "PodScheduled");
   EXPECT_EQ(condition["status"], "False");
@@ -177,11 +173,10 @@ TEST(WriterTest, AnEvent) {
                                                    .reason = "Preempted",
                                                    .action = "Preempting",
                                                    .note = "for ns/high"});
-  EXPECT_EQ(write.http.method, "POST");
-  EXPECT_EQ(write.http.path, "/apis/events.k8s.io/v1/namespaces/ns/events");
+  const Json body =
+      PostOf(write, "/apis/events.k8s.io/v1/namespaces/ns/events");
   EXPECT_EQ(write.urgency, Urgency::kEvent);
   EXPECT_EQ(write.key, "");  // It may come after a decision about the pod.
-  const Json body = Json::parse(write.http.body);
   EXPECT_EQ(body["type"], "Warning");
   EXPECT_EQ(body["reason"], "Preempted");
   EXPECT_EQ(body["action"], "Preempting");
