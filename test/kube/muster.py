@@ -192,14 +192,17 @@ class StoryTest(unittest.TestCase):
                          "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
                      "template": pod(**template)}})
 
-    def group(self, name, minimum, key=None):
-        constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
+    def group(self, name, minimum, key=None, priority=None):
+        """`priority`: the class of its pods, which it has to name as well."""
+        more = {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
+        if priority:
+            more["priorityClassName"] = priority
         self.plane.create(GROUPS, {
             "metadata": {"name": name},
-            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}, **constraints}})
+            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}, **more}})
 
     def gang(self, name, pods, minimum=None, key=None, **more):
-        self.group(name, minimum or pods, key)
+        self.group(name, minimum or pods, key, more.get("priority"))
         for i in range(pods):
             self.plane.create(f"{DEFAULT}/pods", pod(
                 **{"gpus": 1, **more}, group=name, name=f"{name}-{i}", labels={"gang": name}))
