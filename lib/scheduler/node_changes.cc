@@ -102,13 +102,16 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
 struct DeviceClaim {
   enum Kind : uint8_t { kNominated, kLeaves, kPreemptible, kFirm };
   Kind kind = kNominated;
+  // Others were not taken to have it so far. Of those that are alike they keep
+  // what they were taken to have: what else is given up may be given away.
+  bool is_new = false;
   QueuePosition position{};
   uint32_t device = 0;
 
   // The one that gives way first is first.
   friend bool operator<(const DeviceClaim& a, const DeviceClaim& b) {
-    return std::tie(a.kind, b.position, b.device) <
-           std::tie(b.kind, a.position, a.device);
+    return std::tie(a.kind, a.is_new, b.position, b.device) <
+           std::tie(b.kind, b.is_new, a.position, a.device);
   }
 };
 
@@ -125,8 +128,10 @@ DeviceClaim ClaimOf(const SchedulerTables& tables, const NodeTask& ref,
   return claim;
 }
 
-// One for each device that tasks have, the first that gives way first.
-std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n) {
+// One for each device that tasks have, the first that gives way first;
+// `before`: those that others were taken to have.
+std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n,
+                                  const DeviceSet& before) {
   std::map<uint32_t, DeviceClaim> strongest;
   for (const NodeTask& ref : tables.nodes.tasks(n)) {
     const TaskRecord& task = TaskOf(tables, ref);
@@ -134,6 +139,7 @@ std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n) {
     DeviceClaim claim = ClaimOf(tables, ref, task);
     for (const uint32_t d : task.at.devices) {
       claim.device = d;
+      claim.is_new = !before.Contains(d);
       const auto [known, is_new] = strongest.try_emplace(d, claim);
       if (!is_new) known->second = std::max(known->second, claim);
     }
@@ -166,7 +172,7 @@ DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
     TakeLast(next - unnamed, &wanted, &unnamed);
   }
   if (wanted == 0) return unnamed;
-  for (const DeviceClaim& claim : ClaimsOn(tables, n)) {
+  for (const DeviceClaim& claim : ClaimsOn(tables, n, before)) {
     if (wanted == 0) break;
     if (!all.Contains(claim.device)) continue;
     unnamed.Insert(claim.device);

@@ -183,8 +183,7 @@ TEST_F(UnnamedDevices, AreTheSameOnANodeThatWasDown) {
   EXPECT_EQ(s.FreeGpus("n1"), 1);
 }
 
-// --- Whose devices they are where there are too few
-// ---------------------------
+// --- Whose devices they are where there are too few --------------------------
 
 TEST_F(UnnamedDevices, AreThoseOfTheGangThatGivesWayFirst) {
   Runs(Job("low", 1, 1, "low"), 0);
@@ -212,6 +211,25 @@ TEST_F(UnnamedDevices, AreThoseOfAGangThatIsBeingStopped) {
   EXPECT_THAT(s.Pass(), IsEmpty()) << "b has the other one";
   s.AllDone();
   EXPECT_EQ(s.FreeGpus("n1"), 0);
+}
+
+// "h" waits for the device of "low"; "x", which is being stopped as well, and
+// stands before "low", leaves its device to others.
+TEST_F(UnnamedDevices, AreNotThoseThatAGangWasStoppedFor) {
+  Runs(Job("x", 1, 1, "high"), 0);
+  Runs(Job("low", 1, 1, "low"), 1);
+  s.Happens(GangCancelled{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel x"));
+  s.Happens(OthersUse(1));
+  ASSERT_EQ(Booked(), DeviceSet{0});
+  s.Submit(Job("h", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict low for h", "nominate h: n1"));
+  Node labelled = Machine("n1", 2);
+  labelled.labels.emplace_back("seen", "again");
+  s.Happens(NodeChanged{labelled});
+  EXPECT_EQ(Booked(), DeviceSet{0});
+  s.AllDone();
+  EXPECT_THAT(s.Pass(), ElementsAre("start h: n1"));
 }
 
 }  // namespace
