@@ -203,7 +203,10 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   tables.activator.Publish(true);
   bool repaired = false;  // As a pass does, behind what is overdue.
   for (const DecisionRecord& d : record.decisions) {
-    if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) {
+    const GangIndex g = tables.gangs.Find(d.gang);
+    const bool overdue = d.reason.code == ReasonCode::kMaxRuntime &&
+                         g != kNoGang && IsOverdue(tables, tables.gangs.at(g));
+    if (!repaired && !overdue) {
       RepairAllWithoutDecision(tables, record);
       repaired = true;
     }

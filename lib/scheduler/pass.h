@@ -27,6 +27,9 @@ void EndRound(SchedulerTables& tables);
 
 // --- The phases, each in a file of its own -----------------------------------
 
+// Whether it ran for as long as it may, and is not spared.
+bool IsOverdue(const SchedulerTables& tables, const GangRecord& r);
+
 // Clears check_due, and the repair_reason if no decision is needed for it. True
 // if none is needed now. It makes no search, so that a pass that is followed
 // and one that is made agree on it.
@@ -41,6 +44,7 @@ class Repair : public Phase {
   void Run();
 
  private:
+  void Cancel(GangIndex g, ReasonCode why);
   void CancelOverdue();
   void RepairGang(GangIndex g);
   bool IsReplaceable(const GangRecord& r);

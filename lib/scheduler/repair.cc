@@ -28,6 +28,12 @@ bool IsScarce(const Cluster& cluster, const Allocation& at) {
 
 }  // namespace
 
+bool IsOverdue(const SchedulerTables& tables, const GangRecord& r) {
+  return r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
+         r.started + r.max_runtime <= tables.now &&
+         SparedUntil(r) <= tables.now;
+}
+
 bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g) {
   const GangRecord& r = tables.gangs.at(g);
   const GangSpec& spec = tables.SpecOf(r);
@@ -64,6 +70,9 @@ void Repair::RepairDue() {
   do {
     CheckDue(false, [this](GangIndex g) {
       RepairGang(g);
+      // A failure ends the time for which it is spared.
+      if (IsOverdue(tables_, tables_.gangs.at(g)))
+        Cancel(g, ReasonCode::kMaxRuntime);
       return true;
     });
     tables_.activator.Publish(true);
@@ -74,20 +83,21 @@ void Repair::RepairDue() {
                                 }));
 }
 
+void Repair::Cancel(GangIndex g, ReasonCode why) {
+  pass_.decisions.Stop(g, DecisionKind::kCancel, {.code = why});
+}
+
 void Repair::CancelOverdue() {
   positions_.clear();
   for (const auto& [at, g] : tables_.lists.times().wakes()) {
     if (at > tables_.now) break;
-    const GangRecord& r = tables_.gangs.at(g);
-    const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
-                         r.started + r.max_runtime <= tables_.now &&
-                         SparedUntil(r) <= tables_.now;
-    if (overdue) positions_.push_back(tables_.lists.PositionOf(g));
+    if (IsOverdue(tables_, tables_.gangs.at(g))) {
+      positions_.push_back(tables_.lists.PositionOf(g));
+    }
   }
   std::ranges::sort(positions_);
   CheckRanks([this](GangIndex g) {
-    pass_.decisions.Stop(g, DecisionKind::kCancel,
-                         {.code = ReasonCode::kMaxRuntime});
+    Cancel(g, ReasonCode::kMaxRuntime);
     return true;
   });
 }
@@ -96,8 +106,7 @@ void Repair::RepairGang(GangIndex g) {
   if (RepairWithoutDecision(tables_, g)) return;
   const GangRecord& r = tables_.gangs.at(g);
   if (r.cancel) {
-    pass_.decisions.Stop(g, DecisionKind::kCancel,
-                         {.code = ReasonCode::kCancelledByHost});
+    Cancel(g, ReasonCode::kCancelledByHost);
     return;
   }
   const GangSpec& spec = tables_.SpecOf(r);

@@ -51,8 +51,7 @@ absl::StatusOr<std::string> FirstDifference(
 bool StateMatches(const std::string& expected, const std::string& actual,
                   bool several_passes);
 
-// --- Gangs (compare_gangs.cc)
-// --------------------------------------------------
+// --- Gangs (compare_gangs.cc) ------------------------------------------------
 
 // null: the scenario has none of this name.
 const GangSpec* FindGang(const Scenario& scenario, const std::string& name);
@@ -65,8 +64,7 @@ const Resources& TakenBy(const Played& played, size_t unit);
 std::string FlavorOf(const Played& played, size_t unit,
                      const std::string& resource);
 
-// --- Domains (compare_domains.cc)
-// ----------------------------------------------
+// --- Domains (compare_domains.cc) --------------------------------------------
 
 // The units of a gang's pod set, by index.
 std::vector<size_t> UnitsOf(const Played& played, const std::string& gang,

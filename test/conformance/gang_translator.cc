@@ -143,8 +143,7 @@ void GangTranslator::RequireTasks(const std::vector<uint32_t>& roles,
   }
 }
 
-// --- Nested groups
-// -------------------------------------------------------------
+// --- Nested groups -----------------------------------------------------------
 
 std::vector<size_t> GangTranslator::PodsOf(const TreeSpec& leaf) const {
   std::vector<size_t> pods;
@@ -192,8 +191,7 @@ absl::Status GangTranslator::AddTree(const TreeSpec& tree, uint32_t group) {
   return absl::OkStatus();
 }
 
-// --- Pod sets
-// --------------------------------------------------------------------
+// --- Pod sets ----------------------------------------------------------------
 
 absl::Status GangTranslator::AddPodSets() {
   std::map<std::string, uint32_t> groups;
@@ -244,8 +242,7 @@ absl::Status GangTranslator::AddPodSets() {
   return absl::OkStatus();
 }
 
-// --- Minima by role and by gang
-// ----------------------------------------------------
+// --- Minima by role and by gang ----------------------------------------------
 
 // Minima of roles bind where the gang's own covers them all; else only the
 // gang's does.
@@ -299,8 +296,7 @@ absl::Status GangTranslator::AddPlainRoles() {
   return absl::OkStatus();
 }
 
-// --- Subgroups by label
-// --------------------------------------------------------------
+// --- Subgroups by label ------------------------------------------------------
 
 // A subgroup is whole from `size` pods on. One that has fewer can never be,
 // and its pods come as they may, still under its constraint.
@@ -373,8 +369,7 @@ absl::Status GangTranslator::AddSubgroups() {
   return absl::OkStatus();
 }
 
-// --- Victims
-// -------------------------------------------------------------------------
+// --- Victims -----------------------------------------------------------------
 
 absl::Status GangTranslator::Preemptibility() {
   bool any_holds = false, any_yields = false;

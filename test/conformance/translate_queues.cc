@@ -183,8 +183,7 @@ class QueueTranslator {
   const std::vector<std::string>& names_;
 };
 
-// --- Priorities
-// ----------------------------------------------------------------
+// --- Priorities --------------------------------------------------------------
 
 bool Runs(const GangSpec& gang) {
   if (!gang.state.empty()) return gang.state == "running";

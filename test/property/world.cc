@@ -116,8 +116,7 @@ void World::Step(const Op& op) {
   }
 }
 
-// --- Checks
-// -------------------------------------------------------------------
+// --- Checks ------------------------------------------------------------------
 
 void World::Fail(const std::string& what) {
   if (!failure_.empty()) return;
@@ -253,8 +252,7 @@ PlanRecord World::Pass(Time at, bool deep) {
   return plan;
 }
 
-// --- The end
-// ------------------------------------------------------------------
+// --- The end -----------------------------------------------------------------
 
 void World::Finish() {
   if (!failure_.empty()) return;

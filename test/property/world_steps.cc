@@ -38,8 +38,7 @@ std::string World::AnyParent(Dice& dice) const {
   return leaf && !dice.OneIn(4) ? "" : key;
 }
 
-// --- Answers
-// ------------------------------------------------------------------
+// --- Answers -----------------------------------------------------------------
 
 void World::Answer(Dice& dice) {
   if (host_.pending().empty()) return;
@@ -218,8 +217,7 @@ void World::Reconcile(Dice& dice) {
   }
 }
 
-// --- The outside world
-// --------------------------------------------------------
+// --- The outside world -------------------------------------------------------
 
 void World::Submit(Dice& dice) {
   if (state_.gangs.size() > 16) return;
@@ -464,8 +462,7 @@ void World::Bad(Dice& dice) {
   if (Apply(event)) Fail("taken: a bad event: " + Printer::Text(event));
 }
 
-// --- Events that share nothing
-// --------------------------------------------------
+// --- Events that share nothing -----------------------------------------------
 
 void World::Touch(const std::string& gang, std::set<std::string>* out) const {
   for (const GangState& g : state_.gangs) {

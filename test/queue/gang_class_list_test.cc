@@ -147,8 +147,7 @@ TEST_F(GangClassListTest, WithoutAMarkNothingIsPutBack) {
   EXPECT_EQ(list_.questions(c).active, Questions::kVictims);
 }
 
-// --- Against a naive list
-// -----------------------------------------------------
+// --- Against a naive list ----------------------------------------------------
 
 struct NaiveClass {
   GangClassKey key{};

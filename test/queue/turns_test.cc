@@ -125,8 +125,7 @@ TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
   EXPECT_EQ(turns.next(), other);
 }
 
-// --- Against a naive tournament
-// -----------------------------------------------
+// --- Against a naive tournament ----------------------------------------------
 
 __extension__ typedef __int128 Product;
 

@@ -343,8 +343,7 @@ TEST(Bounds, NoRecordedPlanDoesHarm) {
   }
 }
 
-// --- Sizes of a gang
-// ----------------------------------------------------------
+// --- Sizes of a gang ---------------------------------------------------------
 
 absl::Status TrySubmit(const Gang& gang) {
   Story s;
@@ -447,8 +446,7 @@ TEST(Bounds, ThereAreSoManyKindsAndNoMore) {
             "config.resources: has 65, not 0..64");
 }
 
-// --- Sums
-// ----------------------------------------------------------------------
+// --- Sums --------------------------------------------------------------------
 
 // A gang that desires 2^62 of the first kind.
 Gang Greedy(const std::string& key) {
@@ -574,8 +572,7 @@ TEST(Bounds, WhatVictimsCostIsInRange) {
   EXPECT_EQ(s.Phase("large"), "nominated");
 }
 
-// --- Times
-// ----------------------------------------------------------------------
+// --- Times -------------------------------------------------------------------
 
 TEST(Bounds, TimesAreTold) {
   Story s;

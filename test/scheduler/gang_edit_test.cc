@@ -144,8 +144,7 @@ TEST_F(GangEditTest, WhoHasLessBeyondItsMinimumGrowsSooner) {
   EXPECT_EQ(growing.at(growing.First(q_, false)).size(), 2u);
 }
 
-// --- Any changes, against lists made anew
-// -------------------------------------
+// --- Any changes, against lists made anew ------------------------------------
 
 void SomeEdit(SchedulerTables& tables, GangIndex g, Dice& dice) {
   GangEdit gang(tables, g);

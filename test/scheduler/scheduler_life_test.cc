@@ -16,8 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// --- Elastic gangs
-// ------------------------------------------------------------------
+// --- Elastic gangs -----------------------------------------------------------
 
 TEST_F(SchedulerTest, AnElasticGangStartsWithWhatThereIsAndGrows) {
   Nodes({3});
@@ -68,8 +67,7 @@ TEST_F(SchedulerTest, ASurplusTaskThatFailsIsNotTriedAgainAtOnce) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
 }
 
-// --- Suspending
-// ---------------------------------------------------------------------
+// --- Suspending --------------------------------------------------------------
 
 TEST_F(SchedulerTest, AVictimIsSuspendedAndResumedInPlace) {
   Capable({.suspend = true});
@@ -123,8 +121,7 @@ TEST_F(SchedulerTest, AGangCancelledWhileItIsBeingSuspendedGoes) {
   EXPECT_EQ(s.Phase("a"), "gone");
 }
 
-// --- When things break
-// --------------------------------------------------------------
+// --- When things break -------------------------------------------------------
 
 TEST_F(SchedulerTest, ALostNodeRestartsTheWholeGang) {
   Nodes({2, 2, 2});
@@ -343,8 +340,7 @@ TEST_F(SchedulerTest, OnlyWhoHoldsWhatIsOvercommittedHasToLeave) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
-// --- Time
-// -----------------------------------------------------------------------------
+// --- Time --------------------------------------------------------------------
 
 TEST_F(SchedulerTest, AGangIsCancelledAfterItsMaximumRunTime) {
   Nodes({1});
@@ -375,6 +371,22 @@ TEST_F(SchedulerTest, ARefusedCancelIsAskedForAgainAfterAWhile) {
   EXPECT_THAT(s.Pass(), IsEmpty());
   EXPECT_EQ(s.NextWakeup(), 110 * kSecond);
   s.now = s.NextWakeup();
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel a"));
+}
+
+// A failure ends the time for which it is left alone.
+TEST_F(SchedulerTest, ARefusedCancelIsAskedForAgainWhenATaskFails) {
+  Nodes({2});
+  Gang a = Elastic("a", 1, 2);
+  a.max_runtime = 100 * kSecond;
+  s.Submit(a);
+  s.Pass();
+  s.AllDone();
+  s.now = 100 * kSecond;
+  s.Pass();
+  s.Refused(DecisionKind::kCancel, "a");
+  s.now = 105 * kSecond;
+  s.Answers("a", {0, 1}, TaskOutcome::kFailed);
   EXPECT_THAT(s.Pass(), ElementsAre("cancel a"));
 }
 
@@ -413,8 +425,7 @@ TEST_F(SchedulerTest, AStepBackInTimeChangesNothing) {
   EXPECT_EQ(s.scheduler().now(), 50 * kSecond);
 }
 
-// --- Reasons
-// ----------------------------------------------------------------------
+// --- Reasons -----------------------------------------------------------------
 
 TEST_F(SchedulerTest, EveryWaitHasAReasonWithOperands) {
   Nodes({2, 2});
@@ -450,8 +461,7 @@ TEST_F(SchedulerTest, AGangKnowsHowManyAreBeforeIt) {
   EXPECT_EQ(s.plan().waiting[0].count, 3u);
 }
 
-// --- What the host can do
-// -----------------------------------------------------------
+// --- What the host can do ----------------------------------------------------
 
 TEST_F(SchedulerTest, AHostThatDoesNotNominateIsNotToldSo) {
   Capable({.nominate = false});

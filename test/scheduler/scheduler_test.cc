@@ -18,8 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// --- All or nothing
-// ---------------------------------------------------------------
+// --- All or nothing ----------------------------------------------------------
 
 TEST_F(SchedulerTest, TwoGangsOfFourNeverSitAtTwoAndTwo) {
   Nodes({2, 2});
@@ -40,8 +39,7 @@ TEST_F(SchedulerTest, AGangLargerThanTheClusterIsToldSo) {
   EXPECT_THAT(s.Why("big"), HasSubstr("never-fits"));
 }
 
-// --- Order
-// --------------------------------------------------------------------------
+// --- Order -------------------------------------------------------------------
 
 TEST_F(SchedulerTest, OlderFirstThenByKey) {
   Nodes({1});
@@ -126,8 +124,7 @@ TEST_F(SchedulerTest, SharesAreWeighed) {
   EXPECT_EQ(s.scheduler().QueueUsage("light")[2], 1000);
 }
 
-// --- Preemption
-// -----------------------------------------------------------------------
+// --- Preemption --------------------------------------------------------------
 
 TEST_F(SchedulerTest, AVictimKeepsItsPlaceInTheQueue) {
   Nodes({1});
@@ -419,8 +416,7 @@ TEST_F(SchedulerTest, PreemptionCanBeSwitchedOff) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
-// --- Quotas
-// ---------------------------------------------------------------------------
+// --- Quotas ------------------------------------------------------------------
 
 TEST_F(SchedulerTest, ALimitIsNeverExceeded) {
   s.HasNode("n1", 8);

@@ -86,8 +86,7 @@ TEST(SchedulerValue, AHandleOutlivesNoGang) {
   EXPECT_EQ(s.scheduler().queue_key(q), "q");
 }
 
-// --- The work budget
-// ------------------------------------------------------------
+// --- The work budget ---------------------------------------------------------
 
 Story Budgeted(uint64_t budget) {
   SchedulerConfig config;

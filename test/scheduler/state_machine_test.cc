@@ -22,8 +22,7 @@ namespace {
 constexpr TaskId kOne{0, 0};
 constexpr TaskId kTwo{0, 1};
 
-// --- The scene: three nodes, and gang "g" with a task on each of two
-// ----------
+// --- The scene: three nodes, and gang "g" with a task on each of two ---------
 
 SchedulerConfig CanSuspend() {
   SchedulerConfig config;
@@ -112,8 +111,7 @@ const std::vector<std::pair<std::string, Scene>>& Scenes() {
   return scenes;
 }
 
-// --- The events
-// ----------------------------------------------------------------
+// --- The events --------------------------------------------------------------
 
 // A message to the scheduler, made in the scene; or none.
 using Message = std::optional<EventBody>;
@@ -230,8 +228,7 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
   return events;
 }
 
-// --- The table in the docs
-// --------------------------------------------------------
+// --- The table in the docs ---------------------------------------------------
 
 // By event and phase: "next" or "next, decision", as in the document.
 using Table = std::map<std::pair<std::string, std::string>, std::string>;
@@ -324,8 +321,7 @@ TEST(StateMachine, EveryCellIsAsDocumented) {
   if (HasFailure()) std::printf("The table as it is:\n%s", actual.c_str());
 }
 
-// --- Doubled, lost, late, out of order
-// -----------------------------------------
+// --- Doubled, lost, late, out of order ---------------------------------------
 
 // A state without what counts calls.
 SchedulerState Essence(Story& s) {
