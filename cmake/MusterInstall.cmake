@@ -68,8 +68,16 @@ if(TARGET muster_workload)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster" FILES_MATCHING PATTERN "*.h")
 endif()
 
+foreach(program IN ITEMS muster-sim muster-kube kubectl-muster)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endforeach()
+if(TARGET muster-kube)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/adapters/kubernetes/deploy"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/kubernetes" FILES_MATCHING PATTERN "*.yaml")
+endif()
 if(TARGET muster-sim)
-  install(TARGETS muster-sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(FILES "${PROJECT_SOURCE_DIR}/adapters/cli/muster-sim.bash" RENAME muster-sim
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
