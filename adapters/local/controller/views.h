@@ -1,0 +1,98 @@
+// What can be read of a Controller. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "adapters/local/model/job_row.h"
+#include "adapters/local/model/life_row.h"
+#include "adapters/local/model/task_row.h"
+#include "muster/device.h"
+#include "muster/ids.h"
+#include "muster/node.h"
+#include "muster/queue.h"
+#include "muster/reason.h"
+#include "muster/resources.h"
+#include "muster/state.h"
+#include "muster/workload/life.h"
+
+namespace muster::local {
+
+// What a Controller begins with after a restart.
+struct SavedState {
+  uint64_t next_job = 1;  // Above every id that was ever given.
+  // Jobs that have not finished, by id; their events, by job and seq; their
+  // tasks, by key (those that have ended may be left out).
+  std::vector<JobRow> jobs{};
+  std::vector<LifeRow> life{};
+  std::vector<TaskRow> tasks{};
+  std::string journal{};
+};
+
+struct TaskView {
+  TaskRow row{};
+  std::string name{};
+};
+
+// One job that has not finished.
+struct JobDetails {
+  JobRow row{};  // All of it.
+  workload::LifePhase phase = workload::LifePhase::kNew;
+  std::vector<workload::Condition> conditions{};
+  std::vector<TaskView> tasks{};  // That are alive, by key.
+  Time checkpoint_at = 0;         // 0: none.
+  // When what it waits for by the clock happens; kForever: nothing.
+  Time wake_at = kForever;
+};
+
+// Why a job is where it is.
+struct JobExplanation {
+  workload::LifePhase phase = workload::LifePhase::kNew;
+  GangPhase gang = GangPhase::kWaiting;
+  NamedReason reason{};  // Why it waits; kNone if it does not.
+  std::string text{};    // For people; never empty.
+  uint32_t ahead = 0;    // Jobs that wait before it in its queue.
+};
+
+// A part of a device, or of the node, that a task holds.
+struct HeldDevice {
+  uint64_t job = 0;
+  uint32_t role = 0;
+  uint32_t index = 0;  // Of the place, in the role.
+  DeviceShare share{};
+};
+
+struct NodeView {
+  Node node{};
+  Resources used{};  // By jobs.
+  ExternalUsage external{};
+  // By device, then job, role and index.
+  std::vector<HeldDevice> devices{};
+};
+
+struct QueueView {
+  Queue queue{};
+  Resources used{};      // With all below it.
+  uint32_t waiting = 0;  // Jobs of it alone.
+  uint32_t running = 0;
+};
+
+// Since this Controller began, and now.
+struct Numbers {
+  uint64_t submitted = 0;
+  uint64_t task_starts = 0;
+  uint64_t succeeded = 0;
+  uint64_t failed = 0;
+  uint64_t cancelled = 0;
+  uint64_t preemptions = 0;
+  uint64_t passes = 0;
+  uint64_t turns = 0;
+  uint32_t jobs = 0;     // Now: that have not finished.
+  uint32_t waiting = 0;  // Of these: queued or suspended.
+  uint32_t tasks = 0;    // Now: alive.
+  uint32_t ports = 0;    // Now: given to jobs.
+  uint64_t journal_bytes = 0;
+};
+
+}  // namespace muster::local
