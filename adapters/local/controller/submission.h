@@ -16,7 +16,6 @@ namespace muster::local {
 struct Submission {
   uint32_t uid = 0;
   uint32_t gid = 0;
-  std::string user{};      // Its name, for people.
   std::string manifest{};  // As workload::Parse reads it: one job or more.
   // Of the submitter: an absolute path, and "K=V".
   std::string directory{};

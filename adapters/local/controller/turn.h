@@ -47,9 +47,10 @@ struct TaskStart {
   std::string name{};  // "JOB-ROLE-INDEX", as the kind has it.
   // The whole environment is in launch.env: that of the submission, what the
   // rendezvous and the manifest set, and MUSTER_*; launch.from_host is to be
-  // added where it has no such name. launch.argv is never empty. A script is
-  // one of launch.files, which are written before the start; their paths are
-  // absolute and below the job's folder.
+  // added where it has no such name. launch.argv is empty only with an image
+  // whose own command is to run. A script is one of launch.files, which are
+  // written before the start; their paths are absolute and below the job's
+  // folder.
   workload::TaskLaunch launch{};
   std::string directory{};  // Absolute.
   // Absolute; empty: the file "output" or "error" in the task's folder. Equal:
