@@ -94,8 +94,9 @@ def broken_wall(path, header, quoted):
     if top in ("adapters", "examples") and header.startswith("lib/"):
         return "hosts use the public headers only"
     if top == "adapters":
-        if is_protobuf(header) and folder != "cli":
-            return "of the adapters only cli writes and reads journals"
+        journals = folder == "cli" or path.parts[1:3] in (("local", "controller"), ("local", "store"))
+        if is_protobuf(header) and not journals:
+            return "of the adapters only cli and local write and read journals"
         target = header.split("/")
         if target[0] == "test":
             return "a host includes no test"

@@ -13,17 +13,17 @@ constexpr uint64_t kMinJournalBytes = uint64_t{1} << 20;
 constexpr uint64_t kJournalGrowth = 4;  // Times its beginning.
 constexpr size_t kMostClasses = 1000;
 
-std::vector<Queue> QueuesOf(const ControllerConfig& config) {
-  if (!config.queues.empty()) return config.queues;
-  return {Queue{.key = config.default_queue}};
-}
-
 absl::Status Of(const std::string& field, const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat(field, ": ", status.message()));
 }
 
 }  // namespace
+
+std::vector<Queue> QueuesOf(const ControllerConfig& config) {
+  if (!config.queues.empty()) return config.queues;
+  return {Queue{.key = config.default_queue}};
+}
 
 absl::StatusOr<std::unique_ptr<SchedulerLink>> SchedulerLink::Begin(
     const ControllerConfig& config, Time now) {

@@ -17,10 +17,14 @@
 #include "muster/event.h"
 #include "muster/ids.h"
 #include "muster/plan.h"
+#include "muster/queue.h"
 #include "muster/scheduler.h"
 #include "muster/wire/journal.h"
 
 namespace muster::local {
+
+// Those of the configuration, or its only one. O(queues).
+std::vector<Queue> QueuesOf(const ControllerConfig& config);
 
 // Not synchronised.
 class SchedulerLink {

@@ -1,0 +1,302 @@
+#include "adapters/local/controller/controller.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/controller/decision_driver.h"
+#include "adapters/local/controller/explainer.h"
+#include "adapters/local/controller/job_maker.h"
+#include "adapters/local/controller/job_requests.h"
+#include "adapters/local/controller/launch_maker.h"
+#include "adapters/local/controller/life_driver.h"
+#include "adapters/local/controller/restorer.h"
+#include "adapters/local/controller/state.h"
+#include "adapters/local/controller/submitter.h"
+#include "adapters/local/controller/task_driver.h"
+
+namespace muster::local {
+namespace {
+
+absl::Status Check(const ControllerConfig& config) {
+  if (config.state.empty() || config.state[0] != '/') {
+    return absl::InvalidArgumentError("state: is not absolute");
+  }
+  if (config.home.empty() || config.home[0] != '/') {
+    return absl::InvalidArgumentError("home: is not absolute");
+  }
+  if (config.first_port == 0 || config.last_port < config.first_port) {
+    return absl::InvalidArgumentError(
+        "first_port, last_port: are not 1 to 65535, rising");
+  }
+  if (config.grace < 0 || config.grace > kMaxDuration) {
+    return absl::InvalidArgumentError(
+        "grace: is not between 0 and kMaxDuration");
+  }
+  if (!config.queues.empty() &&
+      std::ranges::find(config.queues, config.default_queue, &Queue::key) ==
+          config.queues.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "default_queue: '", config.default_queue, "' is none of the queues"));
+  }
+  if (config.limits.passes == 0) {
+    return absl::InvalidArgumentError("limits.passes: is 0");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct Controller::Rooms {
+  explicit Rooms(ControllerConfig config) : state(std::move(config)) {}
+
+  ControllerState state;
+  LaunchMaker launches{&state};
+  TaskDriver tasks{&state, &launches};
+  LifeDriver lives{&state, &tasks, &launches};
+  DecisionDriver decisions{&state, &lives, &tasks};
+  Submitter submitter{&state, &lives};
+  JobRequests requests{&state, &lives, &submitter};
+  Explainer explainer{&state};
+};
+
+Controller::Controller(std::unique_ptr<Rooms> rooms)
+    : rooms_(std::move(rooms)) {}
+Controller::~Controller() = default;
+
+absl::StatusOr<std::unique_ptr<Controller>> Controller::Begin(
+    ControllerConfig config, Time now) {
+  absl::Status s = Check(config);
+  if (!s.ok()) return s;
+  auto rooms = std::make_unique<Rooms>(std::move(config));
+  auto link = SchedulerLink::Begin(rooms->state.config, now);
+  if (!link.ok()) return link.status();
+  rooms->state.link = *std::move(link);
+  return std::unique_ptr<Controller>(new Controller(std::move(rooms)));
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> Controller::Restore(
+    ControllerConfig config, SavedState saved, Time now) {
+  absl::Status s = Check(config);
+  if (!s.ok()) return s;
+  auto rooms = std::make_unique<Rooms>(std::move(config));
+  auto link = SchedulerLink::Restore(rooms->state.config, saved.journal, now);
+  if (!link.ok()) return link.status();
+  rooms->state.link = *std::move(link);
+  s = Restorer(&rooms->state, &rooms->tasks).Restore(std::move(saved));
+  if (!s.ok()) return s;
+  return std::unique_ptr<Controller>(new Controller(std::move(rooms)));
+}
+
+// --- Requests ----------------------------------------------------------------
+
+absl::StatusOr<SubmitResult> Controller::Submit(const Submission& submission,
+                                                Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->submitter.Submit(submission);
+}
+
+absl::StatusOr<ForecastResult> Controller::WhatIf(const Submission& submission,
+                                                  Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->submitter.WhatIf(submission);
+}
+
+absl::Status Controller::Cancel(uint64_t job, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Cancel(job);
+}
+
+absl::Status Controller::Hold(uint64_t job, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Hold(job);
+}
+
+absl::Status Controller::Release(uint64_t job, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Release(job);
+}
+
+absl::Status Controller::Reprioritize(uint64_t job, std::string_view priority,
+                                      Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Reprioritize(job, std::string(priority));
+}
+
+absl::Status Controller::Move(uint64_t job, std::string_view queue, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Move(job, std::string(queue));
+}
+
+absl::Status Controller::Resize(uint64_t job, std::string_view role,
+                                uint32_t size, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Resize(job, role, size);
+}
+
+absl::Status Controller::Suspend(uint64_t job, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Suspend(job);
+}
+
+absl::Status Controller::Resume(uint64_t job, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->requests.Resume(job);
+}
+
+// --- Observations ------------------------------------------------------------
+
+void Controller::TaskStarted(const TaskKey& key, Time now) {
+  rooms_->state.link->SetNow(now);
+  JobRecord* job = rooms_->state.jobs.Find(key.job);
+  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  if (task == nullptr) return;
+  rooms_->tasks.Started(task);
+  rooms_->lives.MustTell(
+      job, workload::TaskStarted{{key.role, key.index}, key.attempt});
+}
+
+void Controller::TaskReady(const TaskKey& key, Time now) {
+  rooms_->state.link->SetNow(now);
+  JobRecord* job = rooms_->state.jobs.Find(key.job);
+  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  if (task == nullptr) return;
+  rooms_->tasks.Started(task);
+  rooms_->lives.MustTell(
+      job, workload::TaskReady{{key.role, key.index}, key.attempt});
+}
+
+void Controller::TaskExited(const TaskKey& key, int32_t code,
+                            workload::ExitReason reason, Time now) {
+  rooms_->state.link->SetNow(now);
+  rooms_->lives.TaskEnded(key, std::clamp(code, 0, 255), reason);
+}
+
+void Controller::TaskLost(const TaskKey& key, Time now) {
+  TaskExited(key, 0, workload::ExitReason::kLost, now);
+}
+
+void Controller::TaskSuspended(const TaskKey& key, Time now) {
+  rooms_->state.link->SetNow(now);
+  JobRecord* job = rooms_->state.jobs.Find(key.job);
+  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  if (task != nullptr) rooms_->tasks.Suspended(job, task);
+}
+
+void Controller::TaskResumed(const TaskKey& key, Time now) {
+  rooms_->state.link->SetNow(now);
+  JobRecord* job = rooms_->state.jobs.Find(key.job);
+  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  if (task != nullptr) rooms_->tasks.Resumed(job, task);
+}
+
+void Controller::CheckpointDone(uint64_t id, uint32_t version, Time now) {
+  ControllerState& state = rooms_->state;
+  state.link->SetNow(now);
+  JobRecord* job = state.jobs.Find(id);
+  if (job == nullptr || job->ended || job->tasks.empty()) return;
+  const std::string key = GangKey(id);
+  if (state.link->scheduler().FindGang(key).valid()) {
+    state.link->MustTell(CheckpointTaken{key, state.now()});
+  }
+  state.Tell(id, "checkpoint");
+  rooms_->lives.MustTell(job, workload::CheckpointDone{version});
+}
+
+absl::Status Controller::OthersUse(const ExternalUsage& usage, Time now) {
+  ControllerState& state = rooms_->state;
+  state.link->SetNow(now);
+  ExternalUsage of = usage;
+  of.node = state.config.node.key;
+  if (of == state.external) return absl::OkStatus();
+  absl::Status s = state.link->Tell(ExternalUsageChanged{of});
+  if (s.ok()) state.external = std::move(of);
+  return s;
+}
+
+absl::Status Controller::NodeChanged(const Node& node, Time now) {
+  ControllerState& state = rooms_->state;
+  state.link->SetNow(now);
+  Node changed = node;
+  changed.key = state.config.node.key;
+  if (changed == state.config.node) return absl::OkStatus();
+  absl::Status s = state.link->Tell(muster::NodeChanged{changed});
+  if (s.ok()) state.config.node = std::move(changed);
+  return s;
+}
+
+// --- The turn ----------------------------------------------------------------
+
+Turn Controller::Step(Time now) {
+  ControllerState& state = rooms_->state;
+  SchedulerLink& link = *state.link;
+  link.SetNow(now);
+  ++state.numbers.turns;
+  rooms_->lives.PassTime();
+  for (uint32_t pass = 0; pass < state.config.limits.passes; ++pass) {
+    if (!link.Decide()) break;
+    for (const DecisionRecord& d : link.scheduler().DecisionsOf(link.plan())) {
+      rooms_->decisions.CarryOut(d);
+    }
+  }
+  Turn turn;
+  turn.commands = std::exchange(state.commands, {});
+  turn.news = std::exchange(state.news, {});
+  for (auto& [key, row] : std::exchange(state.tasks, {})) {
+    turn.save.tasks.push_back(std::move(row));
+  }
+  state.jobs.Save(&turn.save);
+  link.TakeJournal(&turn.save);
+  turn.save.sync = std::exchange(state.sync, false);
+  turn.wake_at = std::min(link.next_pass(), state.jobs.next_wake());
+  return turn;
+}
+
+// --- Reading -----------------------------------------------------------------
+
+std::vector<const JobRow*> Controller::Jobs() const {
+  std::vector<const JobRow*> rows;
+  for (const auto& [id, job] : rooms_->state.jobs.all()) {
+    rows.push_back(&job->row);
+  }
+  return rows;
+}
+
+const JobRow* Controller::Find(uint64_t job) const {
+  const JobRecord* record = rooms_->state.jobs.Find(job);
+  return record == nullptr ? nullptr : &record->row;
+}
+
+absl::StatusOr<JobDetails> Controller::Details(uint64_t job) {
+  const auto record = rooms_->requests.Find(job);
+  if (!record.ok()) return record.status();
+  return rooms_->explainer.Details(**record);
+}
+
+absl::StatusOr<JobExplanation> Controller::Explain(uint64_t job) {
+  const JobRecord* record = rooms_->state.jobs.Find(job);
+  if (record == nullptr) return rooms_->requests.Find(job).status();
+  return rooms_->explainer.Explain(*record);
+}
+
+NodeView Controller::ViewNode() const { return rooms_->explainer.ViewNode(); }
+
+std::vector<QueueView> Controller::Queues() const {
+  return rooms_->explainer.Queues();
+}
+
+Numbers Controller::Count() const { return rooms_->explainer.Count(); }
+
+const ControllerConfig& Controller::config() const {
+  return rooms_->state.config;
+}
+
+const Scheduler& Controller::scheduler() const {
+  return rooms_->state.link->scheduler();
+}
+
+const std::vector<std::string>& Controller::defects() const {
+  return rooms_->state.link->defects();
+}
+
+}  // namespace muster::local

@@ -1,0 +1,138 @@
+#include "adapters/local/controller/explainer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/controller/job_maker.h"
+#include "muster/cluster_view.h"
+#include "muster/workload/rendezvous.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+
+using workload::LifePhase;
+
+JobDetails Explainer::Details(const JobRecord& job) const {
+  JobDetails details{.row = s_.jobs.RowOf(job),
+                     .phase = job.state.phase,
+                     .conditions = job.state.conditions,
+                     .checkpoint_at = job.state.checkpoint_at,
+                     .wake_at = job.wake_at};
+  for (const auto& [id, task] : job.tasks) {
+    details.tasks.push_back({task.row, TaskName(job.job(), id)});
+  }
+  return details;
+}
+
+std::string Explainer::Text(const JobRecord& job, const NamedReason& reason) {
+  NamedReason told = reason;
+  if (told.object_kind == ReasonObject::kGang) {
+    const auto other = JobOfGang(told.object);
+    if (other) told.object = absl::StrCat(*other);
+  }
+  if (job.ended) return absl::StrCat("it has ended: ", job.row.reason);
+  if (reason.code != ReasonCode::kNone) return ToText(told);
+  if (job.suspended) return "suspended to make room for other work";
+  const auto phase = FromName<LifePhase>(job.row.phase);
+  switch (phase.value_or(LifePhase::kNew)) {
+    case LifePhase::kQueued:
+      return "waits for its turn";
+    case LifePhase::kRunning:
+      return "runs";
+    case LifePhase::kCheckpointing:
+      return "saves its work before it is stopped";
+    case LifePhase::kStopping:
+      return "its tasks are being stopped";
+    case LifePhase::kBackoff:
+      return "waits a while after a failure";
+    case LifePhase::kSuspended:
+      return "suspended until it is resumed";
+    case LifePhase::kSucceeded:
+    case LifePhase::kFailed:
+      return absl::StrCat("has ended, and tasks of it still run: ",
+                          job.row.reason);
+    default:
+      return job.row.phase;
+  }
+}
+
+JobExplanation Explainer::Explain(const JobRecord& job) const {
+  JobExplanation told;
+  told.phase =
+      FromName<LifePhase>(job.row.phase).value_or(LifePhase::kForgotten);
+  const auto why = s_.link->scheduler().Explain(GangKey(job.row.id));
+  if (why.ok()) {
+    told.gang = why->phase;
+    told.reason = why->reason;
+    told.ahead = why->ahead;
+  }
+  told.text = Text(job, told.reason);
+  return told;
+}
+
+NodeView Explainer::ViewNode() const {
+  NodeView view{.node = s_.config.node};
+  const Scheduler& scheduler = s_.link->scheduler();
+  const ClusterView cluster = scheduler.cluster();
+  const NodeId id = cluster.Find(view.node.key);
+  if (!id.valid()) return view;
+  view.external = s_.external;
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    const int64_t others =
+        k == cluster.device_kind() ? 0 : view.external.amount[k];
+    view.used.Set(k, cluster.capacity(id.index, k) -
+                         cluster.free(id.index, k, Ledger::kNow) - others);
+  }
+  for (const auto& [job_id, job] : s_.jobs.all()) {
+    for (const auto& [place, held] : job->places) {
+      for (DeviceShare& share : SharesOf(s_.config.node, *job, place)) {
+        view.devices.push_back(
+            {job_id, place.role, place.index, std::move(share)});
+      }
+    }
+  }
+  std::ranges::stable_sort(view.devices, {},
+                           [](const HeldDevice& d) { return d.share.device; });
+  return view;
+}
+
+std::vector<QueueView> Explainer::Queues() const {
+  std::map<std::string, QueueView> views;
+  for (const Queue& queue : QueuesOf(s_.config)) {
+    views[queue.key] = {.queue = queue,
+                        .used = s_.link->scheduler().QueueUsage(queue.key)};
+  }
+  for (const auto& [id, job] : s_.jobs.all()) {
+    if (job->ended) continue;
+    QueueView& view = views[job->row.queue];
+    if (view.queue.key.empty()) {  // Not of the configuration any more.
+      view.queue.key = job->row.queue;
+      view.used = s_.link->scheduler().QueueUsage(job->row.queue);
+    }
+    const bool waits = job->row.phase == Name(LifePhase::kQueued) ||
+                       job->row.phase == Name(LifePhase::kSuspended);
+    ++(waits ? view.waiting : view.running);
+  }
+  std::vector<QueueView> list;
+  for (auto& [key, view] : views) list.push_back(std::move(view));
+  return list;
+}
+
+Numbers Explainer::Count() const {
+  Numbers n = s_.numbers;
+  n.passes = s_.link->passes();
+  n.journal_bytes = s_.link->journal_bytes();
+  n.ports = s_.ports.taken();
+  for (const auto& [id, job] : s_.jobs.all()) {
+    if (job->ended) continue;
+    ++n.jobs;
+    n.tasks += static_cast<uint32_t>(job->tasks.size());
+    n.waiting += job->row.phase == Name(LifePhase::kQueued) ||
+                 job->row.phase == Name(LifePhase::kSuspended);
+  }
+  return n;
+}
+
+}  // namespace muster::local

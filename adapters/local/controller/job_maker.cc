@@ -1,0 +1,139 @@
+#include "adapters/local/controller/job_maker.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace muster::local {
+namespace {
+
+// Keys of equal length compare as their numbers do.
+constexpr size_t kKeyDigits = 12;
+
+bool IsRay(const workload::Job& job) {
+  return job.kind == workload::Kind::kRayCluster ||
+         job.kind == workload::Kind::kRayJob;
+}
+
+}  // namespace
+
+std::string GangKey(uint64_t job) {
+  const std::string digits = absl::StrCat(job);
+  const size_t zeros = kKeyDigits - std::min(kKeyDigits, digits.size());
+  return std::string(zeros, '0') + digits;
+}
+
+std::optional<uint64_t> JobOfGang(std::string_view key) {
+  uint64_t job = 0;
+  if (!absl::SimpleAtoi(std::string(key), &job)) return std::nullopt;
+  return job;
+}
+
+std::optional<PriorityClass> NumberedClass(std::string_view priority) {
+  int32_t value = 0;
+  if (!absl::SimpleAtoi(std::string(priority), &value)) return std::nullopt;
+  return PriorityClass{.key = absl::StrCat("priority-", value), .value = value};
+}
+
+absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
+                                      const JobRow& row,
+                                      const workload::Job& parsed) {
+  workload::Job job = parsed;
+  if (row.array_index) {
+    auto& indexes = job.array.indexes;
+    if (!std::ranges::binary_search(indexes, *row.array_index)) {
+      indexes = {*row.array_index};  // The submission's own.
+    }
+    absl::StatusOr<workload::Job> element =
+        workload::ArrayElement(job, *row.array_index);
+    if (!element.ok()) return element.status();
+    job = *std::move(element);
+  }
+  job.name = row.name;
+  job.scheduling.queue = row.queue;
+  job.scheduling.priority_class = row.priority_class;
+  job.scheduling.priority.reset();
+  job.ttl = -1;  // The history of jobs is the store's.
+  for (workload::Role& role : job.roles) {
+    if (role.task.grace == workload::TaskTemplate{}.grace) {
+      role.task.grace = config.grace;
+    }
+  }
+  return job;
+}
+
+absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
+                                            const JobRecord& record) {
+  workload::GangOptions options = config.gangs;
+  options.key = GangKey(record.row.id);
+  options.queue = record.row.queue;
+  options.user = absl::StrCat(record.row.uid);
+  options.submitted = record.row.submitted;
+  absl::StatusOr<workload::GangForm> form;
+  if (std::ranges::all_of(record.sizes, [](uint32_t n) { return n == 0; })) {
+    form = ToGang(record.job(), config.scheduler, options);
+  } else {
+    workload::Job job = record.job();
+    for (size_t r = 0; r < record.sizes.size(); ++r) {
+      if (record.sizes[r] == 0) continue;
+      job.roles[r].replicas = record.sizes[r];
+      if (job.kind == workload::Kind::kPyTorchJob) {
+        job.roles[r].max_replicas = record.sizes[r];
+      }
+    }
+    form = ToGang(job, config.scheduler, options);
+  }
+  if (!form.ok()) return form;
+  form->gang.queue = record.row.queue;
+  form->gang.priority_class = record.row.priority_class;
+  form->gang.held = record.row.held;
+  return form;
+}
+
+std::vector<DeviceShare> SharesOf(const Node& node, const JobRecord& record,
+                                  TaskId place) {
+  std::vector<DeviceShare> shares;
+  const auto held = record.places.find(place);
+  if (held == record.places.end()) return shares;
+  const DeviceRequest& ask =
+      record.requests[ToGangTask(record.form, place).role];
+  for (const uint32_t d : held->second.devices) {
+    DeviceShare share{.device = d, .milli = ask.milli};
+    const int64_t memory =
+        d < node.devices.size() ? node.devices[d].memory_bytes : 0;
+    if (ask.memory_bytes > 0) {
+      share.memory_bytes = ask.memory_bytes;
+      share.milli =
+          memory > 0
+              ? static_cast<int32_t>(kWholeDevice * ask.memory_bytes / memory)
+              : 0;
+    } else if (!ask.partition.empty()) {
+      share.partition = ask.partition;
+      share.first_slice = held->second.first_slice;
+    } else {
+      share.memory_bytes = memory / kWholeDevice * ask.milli +
+                           memory % kWholeDevice * ask.milli / kWholeDevice;
+    }
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+absl::Status CheckCommands(const workload::Job& job) {
+  for (const workload::Role& role : job.roles) {
+    const workload::TaskTemplate& t = role.task;
+    const bool runs_ray = IsRay(job) && role.name != "submitter";
+    if (role.passive || runs_ray || !t.command.empty() || !t.args.empty() ||
+        !t.script.empty() || !t.image.empty()) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        role.path, ": has no command, and no image whose own it could be"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster::local

@@ -1,0 +1,46 @@
+// Jobs and gangs, made of rows. Pure functions: any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/controller/job_record.h"
+#include "adapters/local/controller/options.h"
+#include "muster/device.h"
+#include "muster/ids.h"
+#include "muster/node.h"
+#include "muster/priority_class.h"
+#include "muster/workload/job.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+
+// The gang of a job, and back; nothing for a key that is of none. Keys of later
+// jobs are greater.
+std::string GangKey(uint64_t job);
+std::optional<uint64_t> JobOfGang(std::string_view key);
+
+// "-5" is the class "priority-5" with this value; nothing for what is no
+// integer.
+std::optional<PriorityClass> NumberedClass(std::string_view priority);
+
+// The job of a row, of what its manifest says.
+absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
+                                      const JobRow& row,
+                                      const workload::Job& parsed);
+// The gang of a record whose life is there. The form has it.
+absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
+                                            const JobRecord& record);
+// What a place of the record, whose life is there, has of the node's devices.
+// O(devices).
+std::vector<DeviceShare> SharesOf(const Node& node, const JobRecord& record,
+                                  TaskId place);
+// INVALID_ARGUMENT: a task of the job has nothing to run.
+absl::Status CheckCommands(const workload::Job& job);
+
+}  // namespace muster::local

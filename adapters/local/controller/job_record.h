@@ -1,0 +1,70 @@
+// JobRecord: a job that has not finished.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/local/controller/meeting.h"
+#include "adapters/local/controller/shared_text.h"
+#include "adapters/local/model/job_row.h"
+#include "adapters/local/model/life_row.h"
+#include "adapters/local/model/task_row.h"
+#include "muster/device.h"
+#include "muster/device_set.h"
+#include "muster/ids.h"
+#include "muster/workload/life.h"
+#include "muster/workload/rendezvous.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+
+// What the scheduler has given.
+struct Place {
+  uint32_t attempt = 0;  // PlannedTask::attempt
+  DeviceSet devices{};
+  uint32_t first_slice = 0;
+};
+
+// One attempt of a task that is alive, as far as is known.
+struct LiveTask {
+  TaskRow row{};
+  uint32_t slot = 0;      // Its place: that of its role with this number.
+  bool deferred = false;  // Its start waits until the job is resumed.
+  bool asked = false;     // To be suspended, or resumed: no answer yet.
+};
+
+// Of a job that waits, only what is needed then is in memory: see JobBook.
+struct JobRecord {
+  // Manifest, environment and endpoints are empty: these are beside.
+  JobRow row{};
+  SharedText manifest{};
+  SharedText environment{};  // "K=V", each behind it a zero.
+  // Its events so far, as long as they are few: what is not in memory is made
+  // of them.
+  std::vector<LifeRow> events{};
+  bool has_all_events = true;
+  uint64_t next_seq = 1;
+
+  // --- If `life` is there ----------------------------------------------------
+  std::optional<workload::Life> life{};
+  workload::LifeState state{};
+  workload::GangForm form{};              // Without the gang itself.
+  std::vector<DeviceRequest> requests{};  // By role of the gang.
+
+  // Sizes that were asked for, by role; 0: as the manifest says.
+  std::vector<uint32_t> sizes{};
+  std::map<TaskId, Place> places{};    // By role and place.
+  std::map<TaskId, LiveTask> tasks{};  // By role and index.
+  Meeting meeting{};
+  std::optional<workload::Rendezvous> rendezvous{};
+  bool suspended = false;  // By the scheduler.
+  bool ended = false;      // It goes with this turn.
+  Time wake_at = kForever;
+
+  const workload::Job& job() const { return life->job(); }
+};
+
+}  // namespace muster::local

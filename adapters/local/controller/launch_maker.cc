@@ -1,0 +1,298 @@
+#include "adapters/local/controller/launch_maker.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapters/local/controller/job_maker.h"
+#include "adapters/local/controller/task_folder.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+namespace {
+
+constexpr const char* kHost = "127.0.0.1";
+// Jobs begin to look for ports at places that are so far apart.
+constexpr uint64_t kPortsApart = 37;
+
+using Env = std::vector<std::pair<std::string, std::string>>;
+
+// What a file's name stands for: %j, %A, %a, %x, %t, %% as sbatch has them.
+std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
+                       const std::string& base) {
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '%' || i + 1 == name.size()) {
+      out += name[i];
+      continue;
+    }
+    switch (name[++i]) {
+      case 'j':
+        absl::StrAppend(&out, row.id);
+        break;
+      case 'A':
+        absl::StrAppend(&out, row.array != 0 ? row.array : row.id);
+        break;
+      case 'a':
+        absl::StrAppend(&out, row.array_index.value_or(0));
+        break;
+      case 'x':
+        out += base;
+        break;
+      case 't':
+        absl::StrAppend(&out, task.index);
+        break;
+      case '%':
+        out += '%';
+        break;
+      default:
+        out += '%';
+        out += name[i];
+    }
+  }
+  return out;
+}
+
+std::string Absolute(const std::string& path, const std::string& folder) {
+  if (path.empty() || path.starts_with('/')) return path;
+  return absl::StrCat(folder, "/", path);
+}
+
+// A later value of a name replaces an earlier one, in its place.
+class EnvWriter {
+ public:
+  explicit EnvWriter(Env* env) : env_(*env) {}
+
+  void Set(std::string name, std::string value) {
+    const auto [it, added] = at_.try_emplace(name, env_.size());
+    if (added) {
+      env_.emplace_back(std::move(name), std::move(value));
+    } else {
+      env_[it->second].second = std::move(value);
+    }
+  }
+
+ private:
+  Env& env_;
+  std::map<std::string, size_t> at_;
+};
+
+}  // namespace
+
+bool LaunchMaker::NeedsPorts(const workload::Job& job) {
+  switch (job.kind) {
+    case workload::Kind::kJob:
+    case workload::Kind::kBatchScript:
+    case workload::Kind::kMPIJob:
+    case workload::Kind::kJobSet:
+      return false;
+    default:
+      return true;
+  }
+}
+
+uint32_t LaunchMaker::SizeOf(const JobRecord& job, uint32_t role) {
+  const workload::Role& r = job.job().roles[role];
+  if (job.job().kind == workload::Kind::kJob) {
+    return r.completions > 0 ? 1 : std::max(1u, r.tasks());
+  }
+  uint32_t size = 1;
+  uint32_t position = PositionOf(job.job(), {role, 0});
+  for (uint32_t i = 0; i < r.tasks(); ++i) {
+    if (job.state.tasks[position++].member) size = std::max(size, i + 1);
+  }
+  return size;
+}
+
+absl::Status LaunchMaker::TakePorts(JobRecord* job, uint32_t role,
+                                    uint32_t size) {
+  auto& ports = job->meeting.ports[role];
+  if (!NeedsPorts(job->job())) {
+    ports.resize(size, 0);
+    return absl::OkStatus();
+  }
+  const uint64_t start = kPortsApart * (job->row.id + job->state.gang_restarts +
+                                        job->state.preemptions);
+  while (ports.size() < size) {
+    const auto port = s_.ports.Take(start);
+    if (!port) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no port of ", s_.config.first_port, " to ",
+                       s_.config.last_port, " is free"));
+    }
+    ports.push_back(*port);
+  }
+  return absl::OkStatus();
+}
+
+void LaunchMaker::Number(JobRecord* job) {
+  const workload::Job& of = job->job();
+  const bool indexes_count =
+      std::ranges::any_of(of.success, [](const workload::SuccessRule& rule) {
+        return rule.count > 0 || !rule.indexes.empty() || rule.groups;
+      });
+  if (s_.config.scheduler.topologies.empty() || indexes_count ||
+      !NeedsPorts(of)) {
+    return;
+  }
+  std::vector<workload::TaskPlace> places;
+  for (const auto& [place, held] : job->places) {
+    places.push_back({place, &s_.config.node, held.devices, held.first_slice});
+  }
+  job->meeting.numbers =
+      TopologyNumbers(of, s_.config.scheduler.topologies.front(), places);
+}
+
+void LaunchMaker::Part(JobRecord* job) {
+  for (const auto& role : job->meeting.ports) {
+    for (const uint16_t port : role) s_.ports.Return(port);
+  }
+  job->meeting = {};
+  job->rendezvous.reset();
+}
+
+absl::Status LaunchMaker::Meet(JobRecord* job, TaskId task, bool anew) {
+  auto& ports = job->meeting.ports;
+  if (!anew && !ports.empty() && task.index < ports[task.role].size()) {
+    return absl::OkStatus();
+  }
+  if (!anew && !ports.empty() && job->job().kind == workload::Kind::kJob) {
+    return absl::OkStatus();
+  }
+  if (anew || ports.empty()) {
+    Part(job);
+    ports.resize(job->job().roles.size());
+    Number(job);
+  }
+  s_.jobs.Change(*job);
+  job->rendezvous.reset();
+  for (uint32_t r = 0; r < ports.size(); ++r) {
+    absl::Status s = TakePorts(job, r, SizeOf(*job, r));
+    if (s.ok()) continue;
+    Part(job);
+    return s;
+  }
+  return absl::OkStatus();
+}
+
+void LaunchMaker::MakeRendezvous(JobRecord* job) {
+  const workload::Job& of = job->job();
+  workload::Endpoints endpoints(of.roles.size());
+  const bool by_name =
+      of.kind == workload::Kind::kMPIJob && !s_.config.remote_shell.empty();
+  for (uint32_t r = 0; r < endpoints.size(); ++r) {
+    uint32_t index = 0;
+    for (const uint16_t port : job->meeting.ports[r]) {
+      endpoints[r].push_back(
+          {by_name ? TaskName(of, {r, index}) : kHost, port});
+      ++index;
+    }
+  }
+  workload::RendezvousOptions options;
+  options.remote_shell = s_.config.remote_shell;
+  options.config_dir = JobFolder(s_.config.state, job->row.id) + "/mpi";
+  options.torch_extras = true;
+  auto made = workload::Rendezvous::Make(of, std::move(endpoints), options);
+  if (!made.ok()) return s_.link->AddDefect(made.status().ToString());
+  job->rendezvous.emplace(*std::move(made));
+}
+
+void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
+                                 TaskStart* start) const {
+  const TaskKey& key = task.row.key;
+  const JobRow& row = job.row;
+  Env env;
+  EnvWriter writer(&env);
+  for (const std::string& variable :
+       SplitZeros(job.environment ? *job.environment : "")) {
+    const size_t is = variable.find('=');
+    if (is == std::string::npos) continue;
+    writer.Set(variable.substr(0, is), variable.substr(is + 1));
+  }
+  for (auto& [name, value] : start->launch.env) {
+    writer.Set(name, std::move(value));
+  }
+  uint32_t size = 0;
+  for (const workload::RoleState& role : job.state.roles) size += role.size;
+  const std::string folder = TaskFolder(s_.config.state, key);
+  writer.Set("MUSTER_JOB_ID", absl::StrCat(row.id));
+  writer.Set("MUSTER_JOB_NAME", row.name);
+  writer.Set("MUSTER_TASK",
+             absl::StrCat(job.job().roles[key.role].name, "-", key.index));
+  writer.Set("MUSTER_ATTEMPT", absl::StrCat(key.attempt));
+  writer.Set("MUSTER_SIZE", absl::StrCat(size));
+  writer.Set("MUSTER_GPUS", absl::StrJoin(task.row.devices, ","));
+  writer.Set("MUSTER_CHECKPOINT",
+             absl::StrCat(folder, "/", std::string(kCheckpointFile)));
+  writer.Set("MUSTER_CHECKPOINT_REQUEST",
+             absl::StrCat(folder, "/", std::string(kCheckpointRequestFile)));
+  if (row.array_index) {
+    writer.Set("MUSTER_ARRAY_ID", absl::StrCat(row.array));
+    writer.Set("MUSTER_ARRAY_INDEX", absl::StrCat(*row.array_index));
+  }
+  if (job.job().kind == workload::Kind::kBatchScript) {
+    writer.Set("SLURM_JOB_ID", absl::StrCat(row.id));
+    writer.Set("SLURM_SUBMIT_DIR", row.directory);
+    writer.Set("SLURM_RESTART_COUNT", absl::StrCat(key.attempt - 1));
+    if (row.array_index) {
+      writer.Set("SLURM_ARRAY_JOB_ID", absl::StrCat(row.array));
+    }
+  }
+  start->launch.env = std::move(env);
+}
+
+void LaunchMaker::SetFiles(const JobRecord& job, const LiveTask& task,
+                           TaskStart* start) const {
+  const TaskKey& key = task.row.key;
+  const workload::TaskTemplate& t = job.job().roles[key.role].task;
+  const std::string& from =
+      job.row.directory.empty() ? s_.config.home : job.row.directory;
+  start->directory =
+      t.working_dir.empty() ? from : Absolute(t.working_dir, from);
+  std::string base = job.row.name;
+  if (job.row.array_index) {  // NAME_INDEX
+    const std::string end = absl::StrCat("_", *job.row.array_index);
+    if (base.ends_with(end)) base.resize(base.size() - end.size());
+  }
+  const auto file = [&](const std::string& name) {
+    return Absolute(ExpandName(name, job.row, {key.role, key.index}, base),
+                    start->directory);
+  };
+  start->output = file(t.output);
+  start->error = t.error.empty() ? start->output : file(t.error);
+  if (t.script.empty() || !start->launch.argv.empty()) return;
+  const std::string script = TaskFolder(s_.config.state, key) + "/script";
+  start->launch.files.push_back(
+      {script, std::make_shared<const std::string>(t.script), true});
+  start->launch.argv = {script};
+}
+
+TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
+  TaskStart start;
+  const TaskKey& key = task.row.key;
+  const workload::Job& of = job->job();
+  const workload::TaskTemplate& t = of.roles[key.role].task;
+  if (!job->rendezvous) MakeRendezvous(job);
+  TaskId number{key.role, key.index};
+  const auto& numbers = job->meeting.numbers;
+  if (key.role < numbers.size() && key.index < numbers[key.role].size()) {
+    number.index = numbers[key.role][key.index];
+  }
+  if (job->rendezvous) start.launch = job->rendezvous->ForTask(number);
+  start.uid = job->row.uid;
+  start.gid = job->row.gid;
+  start.name = TaskName(of, {key.role, key.index});
+  start.image = t.image;
+  start.volumes = t.volumes;
+  start.mounts = t.mounts;
+  start.devices = SharesOf(s_.config.node, *job, {key.role, task.slot});
+  start.cpu_milli = t.Requested("cpu");
+  start.memory_bytes = t.Requested("memory");
+  SetEnvironment(*job, task, &start);
+  SetFiles(*job, task, &start);
+  return start;
+}
+
+}  // namespace muster::local

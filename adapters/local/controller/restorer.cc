@@ -1,0 +1,150 @@
+#include "adapters/local/controller/restorer.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/controller/job_maker.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+namespace {
+
+using workload::LifePhase;
+
+absl::Status Lost(const std::string& what) { return absl::DataLossError(what); }
+
+bool Waits(const JobRow& row) {
+  return row.phase == Name(LifePhase::kQueued) ||
+         row.phase == Name(LifePhase::kSuspended);
+}
+
+}  // namespace
+
+absl::Status Restorer::AddJob(JobRow row) {
+  auto record = std::make_unique<JobRecord>();
+  const std::string job = absl::StrCat("job ", row.id);
+  if (row.id == 0 || row.id >= s_.next_job || s_.jobs.Find(row.id) != nullptr) {
+    return Lost(job + ": its id is 0, or given twice");
+  }
+  record->manifest = s_.jobs.texts().Keep(std::exchange(row.manifest, {}));
+  record->environment =
+      s_.jobs.texts().Keep(JoinZeros(std::exchange(row.environment, {})));
+  absl::StatusOr<Meeting> meeting =
+      MeetingFromJson(std::exchange(row.endpoints, {}));
+  if (!meeting.ok()) {
+    return Lost(absl::StrCat(job, ": ", meeting.status().message()));
+  }
+  for (const auto& role : meeting->ports) {
+    for (const uint16_t port : role) {
+      if (port != 0) s_.ports.Claim(port);
+    }
+  }
+  record->meeting = *std::move(meeting);
+  record->row = std::move(row);
+  s_.jobs.Add(std::move(record));
+  return absl::OkStatus();
+}
+
+absl::Status Restorer::AddGang(const GangState& gang) {
+  const auto id = JobOfGang(gang.gang.key);
+  JobRecord* job = id ? s_.jobs.Find(*id) : nullptr;
+  if (job == nullptr) {
+    return Lost(absl::StrCat("journal: '", gang.gang.key, "' is of no job"));
+  }
+  job->suspended = gang.phase == GangPhase::kSuspending ||
+                   gang.phase == GangPhase::kSuspended;
+  for (const TaskState& t : gang.tasks) {
+    if (t.phase == TaskPhase::kNominated || t.phase == TaskPhase::kSucceeded) {
+      continue;
+    }
+    absl::Status s = s_.jobs.Load(job);
+    if (!s.ok()) return Lost(std::string(s.message()));
+    job->places[ToJobTask(job->form, t.task)] = {t.attempt, t.devices,
+                                                 t.first_slice};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Restorer::CheckGangs(const SchedulerState& state) const {
+  for (const auto& [id, job] : s_.jobs.all()) {
+    const bool queued = job->row.phase == Name(LifePhase::kQueued);
+    if (queued && !std::ranges::binary_search(
+                      state.gangs, GangKey(id), {},
+                      [](const GangState& g) { return g.gang.key; })) {
+      return Lost(absl::StrCat("journal: job ", id, " is not in it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Restorer::AskAgain(const SchedulerState& state) {
+  for (const auto& [id, job] : s_.jobs.all()) {
+    if (!job->life) continue;
+    tasks_.AskAgain(job.get());
+    if (job->state.phase == LifePhase::kCheckpointing) {
+      tasks_.Checkpoint(job.get(), job->state.checkpoint_asked,
+                        std::max<Duration>(0, job->state.stop_by - s_.now()));
+    }
+  }
+  for (const GangState& gang : state.gangs) {
+    for (const PendingDecision& pending : gang.pending) {
+      if (pending.kind != DecisionKind::kResume) continue;
+      JobRecord* job = s_.jobs.Find(*JobOfGang(gang.gang.key));
+      for (const TaskId task : pending.tasks) {
+        tasks_.Resume(job, ToJobTask(job->form, task));
+      }
+    }
+  }
+}
+
+absl::Status Restorer::Restore(SavedState saved) {
+  s_.next_job = saved.next_job;
+  for (JobRow& row : saved.jobs) {
+    absl::Status s = AddJob(std::move(row));
+    if (!s.ok()) return s;
+  }
+  for (LifeRow& row : saved.life) {
+    JobRecord* job = s_.jobs.Find(row.job);
+    if (job == nullptr) {
+      return Lost(
+          absl::StrCat("job ", row.job, ": has events and is not there"));
+    }
+    job->next_seq = row.seq + 1;
+    job->events.push_back(std::move(row));
+  }
+  for (const auto& [id, job] : s_.jobs.all()) {
+    if (Waits(job->row)) continue;
+    absl::Status s = s_.jobs.Load(job.get());
+    if (!s.ok()) return Lost(std::string(s.message()));
+  }
+  const SchedulerState state = s_.link->scheduler().State();
+  for (const GangState& gang : state.gangs) {
+    absl::Status s = AddGang(gang);
+    if (!s.ok()) return s;
+  }
+  for (const NodeState& node : state.nodes) {
+    if (node.node.key == s_.config.node.key) s_.external = node.external;
+  }
+  absl::Status s = CheckGangs(state);
+  if (!s.ok()) return s;
+  for (TaskRow& row : saved.tasks) {
+    if (row.state == "ended") continue;
+    JobRecord* job = s_.jobs.Find(row.key.job);
+    const TaskId id{row.key.role, row.key.index};
+    if (job == nullptr || !job->life || id.role >= job->job().roles.size() ||
+        id.index >= job->job().roles[id.role].tasks()) {
+      return Lost(absl::StrCat("task ", row.key.role, "-", row.key.index,
+                               " of job ", row.key.job, ": is not of it"));
+    }
+    LiveTask& task = job->tasks[id];
+    task.slot = job->state.tasks[PositionOf(job->job(), id)].slot;
+    task.row = std::move(row);
+  }
+  AskAgain(state);
+  return absl::OkStatus();
+}
+
+}  // namespace muster::local

@@ -1,0 +1,294 @@
+#include "adapters/local/controller/submitter.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/controller/job_maker.h"
+#include "muster/workload/to_gang.h"
+
+namespace muster::local {
+namespace {
+
+// The message names the job, where there are several.
+absl::Status OfJob(const absl::Status& s, const JobRow& row) {
+  return absl::Status(s.code(), absl::StrCat(row.name, ": ", s.message()));
+}
+
+}  // namespace
+
+absl::Status Submitter::CheckLimits(const Submission& submission) const {
+  const ControllerLimits& limits = s_.config.limits;
+  if (submission.manifest.size() > limits.manifest_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("manifest: has ", submission.manifest.size(),
+                     " bytes; at most ", limits.manifest_bytes));
+  }
+  if (!submission.directory.empty() && submission.directory[0] != '/') {
+    return absl::InvalidArgumentError("directory: is not absolute");
+  }
+  if (submission.directory.find('\0') != std::string::npos) {
+    return absl::InvalidArgumentError("directory: has a byte 0");
+  }
+  size_t bytes = 0;
+  for (const std::string& variable : submission.environment) {
+    bytes += variable.size() + 1;
+    if (variable.find('=') == std::string::npos || variable[0] == '=' ||
+        variable.find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "environment: '", variable.substr(0, 40), "' is not NAME=VALUE"));
+    }
+  }
+  if (bytes > limits.environment_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("environment: has ", bytes,
+                                                     " bytes; at most ",
+                                                     limits.environment_bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PriorityClass> Submitter::ClassOf(
+    const std::string& priority) const {
+  if (const auto numbered = NumberedClass(priority)) return *numbered;
+  absl::Status s = s_.link->CheckClass(priority);
+  if (!s.ok()) return s;
+  return PriorityClass{.key = priority};
+}
+
+absl::Status Submitter::SetClass(const Submission& submission,
+                                 const workload::Job& job, JobRow* row,
+                                 Draft* draft) const {
+  const workload::SchedulingPolicy& policy = job.scheduling;
+  std::string priority = submission.priority.value_or(policy.priority_class);
+  if (priority.empty() && policy.priority) {
+    priority = absl::StrCat(*policy.priority);
+  }
+  if (priority.empty()) {
+    // That of jobs that name none.
+    const std::string& key = s_.config.default_class;
+    row->priority_class = s_.link->CheckClass(key).ok() ? key : "";
+    return absl::OkStatus();
+  }
+  absl::StatusOr<PriorityClass> of = ClassOf(priority);
+  if (!of.ok()) return of.status();
+  row->priority_class = of->key;
+  if (!s_.link->CheckClass(of->key).ok()) {
+    draft->classes.push_back(*std::move(of));
+  }
+  return absl::OkStatus();
+}
+
+void Submitter::AddNotes(const workload::ParsedJob& parsed, Draft* draft) {
+  draft->notes.insert(draft->notes.end(), parsed.notes.begin(),
+                      parsed.notes.end());
+  draft->ignored.insert(draft->ignored.end(), parsed.ignored.begin(),
+                        parsed.ignored.end());
+  const workload::Job& job = parsed.job;
+  if (!job.cron.schedule.empty()) {
+    draft->notes.push_back(
+        absl::StrCat(job.name,
+                     ": a calendar (cron) is not supported yet: the "
+                     "job is submitted once, now"));
+  }
+  if (job.ttl >= 0) {
+    draft->notes.push_back(
+        absl::StrCat(job.name,
+                     ": a time to live after the end is not supported yet: the "
+                     "history is kept"));
+  }
+  if (job.kind == workload::Kind::kJobSet && job.roles.size() > 0 &&
+      job.roles[0].tasks() > 1) {
+    draft->notes.push_back(
+        absl::StrCat(job.name,
+                     ": names of tasks do not resolve here; all of them are on "
+                     "127.0.0.1"));
+  }
+}
+
+absl::Status Submitter::AddJobs(const Submission& submission,
+                                const workload::ParsedJob& parsed,
+                                uint32_t document, size_t elements,
+                                const JobRow& like, Draft* draft) {
+  JobRow row = like;
+  row.document = document;
+  row.name = submission.name.value_or(parsed.job.name);
+  row.queue = submission.queue.value_or(parsed.job.scheduling.queue);
+  if (row.queue.empty()) row.queue = s_.config.default_queue;
+  if (!s_.link->scheduler().FindQueue(row.queue).valid()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("queue: there is no queue '", row.queue, "'"));
+  }
+  absl::Status s = SetClass(submission, parsed.job, &row, draft);
+  if (!s.ok()) return s;
+  std::vector<uint32_t> indexes =
+      submission.array.empty() ? parsed.job.array.indexes : submission.array;
+  std::ranges::sort(indexes);
+  indexes.erase(std::unique(indexes.begin(), indexes.end()), indexes.end());
+  const size_t count = std::min(elements, std::max<size_t>(1, indexes.size()));
+  const SharedText manifest = s_.jobs.texts().Keep(submission.manifest);
+  const SharedText environment =
+      s_.jobs.texts().Keep(JoinZeros(submission.environment));
+  if (!indexes.empty()) row.array = s_.next_job + draft->jobs.size();
+  for (size_t i = 0; i < count; ++i) {
+    auto record = std::make_unique<JobRecord>();
+    record->row = row;
+    record->row.id = s_.next_job + draft->jobs.size();
+    if (s_.jobs.all().size() + draft->jobs.size() >= s_.config.limits.jobs) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "jobs: there are ", s_.config.limits.jobs, ", which is the most"));
+    }
+    if (!indexes.empty()) {
+      record->row.array_index = indexes[i];
+      record->row.name = absl::StrCat(row.name, "_", indexes[i]);
+    }
+    record->manifest = manifest;
+    record->environment = environment;
+    s = s_.jobs.MakeLife(record.get());
+    if (s.ok()) s = CheckCommands(record->job());
+    if (!s.ok()) return s;
+    draft->jobs.push_back(std::move(record));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Submitter::Draft> Submitter::Read(const Submission& submission,
+                                                 size_t elements) {
+  absl::Status s = CheckLimits(submission);
+  if (!s.ok()) return s;
+  const auto parsed =
+      s_.jobs.manifests().Read(s_.jobs.texts().Keep(submission.manifest));
+  if (!parsed.ok()) return parsed.status();
+  Draft draft;
+  JobRow like;
+  like.uid = submission.uid;
+  like.gid = submission.gid;
+  like.submitted = s_.now();
+  like.directory = submission.directory;
+  like.held = submission.held;
+  like.phase = Name(workload::LifePhase::kNew);
+  for (uint32_t d = 0; d < (*parsed)->size(); ++d) {
+    const workload::ParsedJob& one = (**parsed)[d];
+    s = AddJobs(submission, one, d, elements, like, &draft);
+    if (!s.ok()) return s;
+    AddNotes(one, &draft);
+  }
+  return draft;
+}
+
+absl::Status Submitter::ReserveAll(const Draft& draft) {
+  for (size_t i = 0; i < draft.jobs.size(); ++i) {
+    JobRecord* job = draft.jobs[i].get();
+    absl::Status s = lives_.Reserve(job);
+    const bool waits = job->job().suspend;  // It is told again then.
+    for (size_t k = 0; k <= i; ++k) {
+      if (s.ok() && !(waits && k == i)) continue;
+      const std::string key = GangKey(draft.jobs[k]->row.id);
+      if (!s_.link->scheduler().FindGang(key).valid()) continue;
+      s_.link->MustTell(GangFinished{key, GangOutcome::kCancelled});
+    }
+    if (!s.ok()) return OfJob(s, job->row);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SubmitResult> Submitter::Submit(const Submission& submission) {
+  absl::StatusOr<Draft> draft =
+      Read(submission, std::numeric_limits<size_t>::max());
+  if (!draft.ok()) return draft.status();
+  for (const PriorityClass& c : draft->classes) {
+    absl::Status s = s_.link->AddClass(c);
+    if (!s.ok()) return s;
+  }
+  absl::Status s = ReserveAll(*draft);
+  if (!s.ok()) return s;
+  s_.next_job += draft->jobs.size();
+  s_.numbers.submitted += draft->jobs.size();
+  s_.sync = true;
+  SubmitResult result{.ignored = std::move(draft->ignored),
+                      .notes = std::move(draft->notes)};
+  for (auto& record : draft->jobs) {
+    JobRecord* job = s_.jobs.Add(std::move(record));
+    s_.jobs.Change(*job);
+    s_.Tell(job->row.id, "submitted");
+    result.jobs.push_back(
+        {job->row.id, job->row.name, job->row.array_index, job->row.array});
+    lives_.MustTell(job, workload::Submitted{});
+  }
+  return result;
+}
+
+// --- What if -----------------------------------------------------------------
+
+absl::Status Submitter::ForeseeWaiting(const std::vector<Event>& events,
+                                       const std::string& gang,
+                                       Forecast* forecast) const {
+  absl::StatusOr<Scheduler> fork = s_.link->scheduler().Fork();
+  if (!fork.ok()) return fork.status();
+  for (const Event& event : events) {
+    absl::Status s = fork->Apply(event);
+    if (!s.ok()) return s;
+  }
+  Plan plan;
+  fork->Schedule(s_.now(), &plan);
+  const auto why = fork->Explain(gang);
+  if (!why.ok()) return why.status();
+  forecast->reason = why->reason;
+  forecast->why = ToText(why->reason);
+  forecast->ahead = why->ahead;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Forecast> Submitter::Foresee(const JobRecord& job,
+                                            std::vector<Event> events) {
+  Forecast forecast{.name = job.row.name};
+  absl::StatusOr<workload::GangForm> form = MakeGang(s_.config, job);
+  if (!form.ok()) return form.status();
+  const std::string key = form->gang.key;
+  events.push_back({s_.now(), GangSubmitted{std::move(form->gang)}});
+  Plan plan;
+  absl::Status s = s_.link->WhatIf(events, &plan);
+  if (!s.ok()) return s;
+  for (const Decision& d : plan.decisions) {
+    const auto victim = JobOfGang(plan.Text(d.gang_key));
+    if (plan.Text(d.on_behalf_key) == key && victim) {
+      forecast.victims.push_back(*victim);
+    }
+    if (plan.Text(d.gang_key) != key) continue;
+    const bool starts = d.kind == DecisionKind::kStart;
+    if (!starts && d.kind != DecisionKind::kNominate) continue;
+    forecast.outcome =
+        starts ? Forecast::Outcome::kStarts : Forecast::Outcome::kMakesRoom;
+    for (const PlannedTask& t : plan.TasksOf(d)) {
+      const TaskId place = ToJobTask(job.form, t.task);
+      forecast.places.push_back(
+          {absl::StrCat(job.job().roles[place.role].name, "-", place.index),
+           t.devices.ToList()});
+    }
+  }
+  std::ranges::sort(forecast.victims);
+  if (forecast.outcome == Forecast::Outcome::kWaits) {
+    s = ForeseeWaiting(events, key, &forecast);
+    if (!s.ok()) return s;
+  }
+  return forecast;
+}
+
+absl::StatusOr<ForecastResult> Submitter::WhatIf(const Submission& submission) {
+  absl::StatusOr<Draft> draft = Read(submission, 1);
+  if (!draft.ok()) return draft.status();
+  ForecastResult result{.ignored = std::move(draft->ignored),
+                        .notes = std::move(draft->notes)};
+  std::vector<Event> events;
+  for (const PriorityClass& c : draft->classes) {
+    events.push_back({s_.now(), PriorityClassChanged{c}});
+  }
+  for (const auto& job : draft->jobs) {
+    absl::StatusOr<Forecast> forecast = Foresee(*job, events);
+    if (!forecast.ok()) return OfJob(forecast.status(), job->row);
+    result.jobs.push_back(*std::move(forecast));
+  }
+  return result;
+}
+
+}  // namespace muster::local
