@@ -122,7 +122,11 @@ void DecisionDriver::Suspend(const DecisionRecord& decision, JobRecord* job) {
 
 void DecisionDriver::Resume(const DecisionRecord& decision, JobRecord* job) {
   job->suspended = false;
-  for (const TaskId place : PlacesOf(decision, *job)) {
+  for (const PlannedTaskRecord& t : decision.tasks) {
+    const TaskId place = ToJobTask(job->form, t.task);
+    const auto held = job->places.find(place);
+    if (held == job->places.end()) continue;
+    held->second.attempt = t.attempt;  // A resumption has one of its own.
     tasks_.Resume(job, place);
   }
   s_.Tell(job->row.id, "resumed");

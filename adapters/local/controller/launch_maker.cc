@@ -252,9 +252,8 @@ void LaunchMaker::SetFiles(const JobRecord& job, const LiveTask& task,
   start->directory =
       t.working_dir.empty() ? from : Absolute(t.working_dir, from);
   std::string base = job.row.name;
-  if (job.row.array_index) {  // NAME_INDEX
-    const std::string end = absl::StrCat("_", *job.row.array_index);
-    if (base.ends_with(end)) base.resize(base.size() - end.size());
+  if (job.row.array_index) {  // NAME_INDEX, or NAME-INDEX
+    base.resize(base.size() - 1 - absl::StrCat(*job.row.array_index).size());
   }
   const auto file = [&](const std::string& name) {
     return Absolute(ExpandName(name, job.row, {key.role, key.index}, base),

@@ -156,7 +156,14 @@ absl::Status LifeDriver::ChangeGang(JobRecord* job) {
 
 void LifeDriver::Free(JobRecord* job, const Action& action) {
   const TaskId place{action.task.role, action.slot};
-  tasks_.Answer(job, place, action.outcome);
+  const workload::LifeState& state = job->state;
+  // A job that is going needs no place again: the scheduler, which may not know
+  // that it goes, would give this one back at once.
+  const bool stops = state.phase == LifePhase::kStopping ||
+                     state.phase == LifePhase::kCheckpointing;
+  const bool goes = IsFinal(state.phase) ||
+                    (stops && state.after >= workload::AfterStop::kSuspend);
+  tasks_.Answer(job, place, goes ? TaskOutcome::kSucceeded : action.outcome);
   job->places.erase(place);
   if (job->places.empty()) job->suspended = false;
 }

@@ -91,10 +91,16 @@ void Restorer::AskAgain(const SchedulerState& state) {
   }
   for (const GangState& gang : state.gangs) {
     for (const PendingDecision& pending : gang.pending) {
-      if (pending.kind != DecisionKind::kResume) continue;
+      const bool resumes = pending.kind == DecisionKind::kResume;
+      if (!resumes && pending.kind != DecisionKind::kSuspend) continue;
       JobRecord* job = s_.jobs.Find(*JobOfGang(gang.gang.key));
       for (const TaskId task : pending.tasks) {
-        tasks_.Resume(job, ToJobTask(job->form, task));
+        const TaskId place = ToJobTask(job->form, task);
+        if (resumes) {
+          tasks_.Resume(job, place);
+        } else {
+          tasks_.AwaitSuspended(job, place);
+        }
       }
     }
   }
@@ -126,7 +132,9 @@ absl::Status Restorer::Restore(SavedState saved) {
     if (!s.ok()) return s;
   }
   for (const NodeState& node : state.nodes) {
-    if (node.node.key == s_.config.node.key) s_.external = node.external;
+    if (node.node.key != s_.config.node.key) continue;
+    s_.external = node.external;
+    s_.external.node = node.node.key;
   }
   absl::Status s = CheckGangs(state);
   if (!s.ok()) return s;

@@ -26,7 +26,9 @@ struct ControllerState {
   explicit ControllerState(ControllerConfig of)
       : config(std::move(of)),
         ports(config.first_port, config.last_port, config.port_is_free),
-        jobs(&config) {}
+        jobs(&config) {
+    external.node = config.node.key;
+  }
   ControllerState(const ControllerState&) = delete;
   ControllerState& operator=(const ControllerState&) = delete;
 

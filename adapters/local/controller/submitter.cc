@@ -140,7 +140,9 @@ absl::Status Submitter::AddJobs(const Submission& submission,
     }
     if (!indexes.empty()) {
       record->row.array_index = indexes[i];
-      record->row.name = absl::StrCat(row.name, "_", indexes[i]);
+      // What is no script has a name of Kubernetes, which allows no "_".
+      const bool script = parsed.job.kind == workload::Kind::kBatchScript;
+      record->row.name = absl::StrCat(row.name, script ? "_" : "-", indexes[i]);
     }
     record->manifest = manifest;
     record->environment = environment;

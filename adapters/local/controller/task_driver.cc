@@ -177,10 +177,14 @@ void TaskDriver::AskAgain(JobRecord* job) {
     if (state == "stop") {
       Ask(task, CommandKind::kStop, job->job().roles[id.role].task.grace);
     } else if (state == "suspended") {
-      task.asked = true;
       Ask(task, CommandKind::kSuspend);
     }
   }
+}
+
+void TaskDriver::AwaitSuspended(JobRecord* job, TaskId place) {
+  LiveTask* task = InPlace(job, place);
+  if (task != nullptr) task->asked = true;
 }
 
 }  // namespace muster::local

@@ -58,6 +58,8 @@ class TaskDriver {
 
   // After a restart: what is wanted of the job's tasks, once more.
   void AskAgain(JobRecord* job);
+  // And that the task in this place has not answered that it is suspended.
+  void AwaitSuspended(JobRecord* job, TaskId place);
 
  private:
   static LiveTask* InPlace(JobRecord* job, TaskId place);
