@@ -114,14 +114,14 @@ void BM_ControllerRestore(benchmark::State& state) {
   Store store;
   auto controller = Begin();
   Queue(controller.get(), state.range(0), &store);
-  SavedState saved{.next_job = store.jobs.rbegin()->first + 1,
-                   .life = store.life,
-                   .journal = store.journal};
+  StoredState saved{.life = store.life,
+                    .journal = store.journal,
+                    .next_job = store.jobs.rbegin()->first + 1};
   for (auto& [id, row] : store.jobs) saved.jobs.push_back(row);
   controller.reset();
   for (auto _ : state) {
     state.PauseTiming();
-    SavedState copy = saved;
+    StoredState copy = saved;
     state.ResumeTiming();
     auto restored = Controller::Restore(Config(), std::move(copy), kSecond);
     Must(restored.ok());

@@ -45,6 +45,11 @@ absl::Status Check(const ControllerConfig& config) {
   return absl::OkStatus();
 }
 
+// The task is one of the job's, whose life is there.
+workload::TaskPhase PhaseOf(const JobRecord& job, const TaskKey& key) {
+  return job.state.tasks[PositionOf(job.job(), {key.role, key.index})].phase;
+}
+
 }  // namespace
 
 struct Controller::Rooms {
@@ -76,14 +81,14 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Begin(
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Restore(
-    ControllerConfig config, SavedState saved, Time now) {
+    ControllerConfig config, StoredState stored, Time now) {
   absl::Status s = Check(config);
   if (!s.ok()) return s;
   auto rooms = std::make_unique<Rooms>(std::move(config));
-  auto link = SchedulerLink::Restore(rooms->state.config, saved.journal, now);
+  auto link = SchedulerLink::Restore(rooms->state.config, stored.journal, now);
   if (!link.ok()) return link.status();
   rooms->state.link = *std::move(link);
-  s = Restorer(&rooms->state, &rooms->tasks).Restore(std::move(saved));
+  s = Restorer(&rooms->state, &rooms->tasks).Restore(std::move(stored));
   if (!s.ok()) return s;
   return std::unique_ptr<Controller>(new Controller(std::move(rooms)));
 }
@@ -152,6 +157,7 @@ void Controller::TaskStarted(const TaskKey& key, Time now) {
   LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
   if (task == nullptr) return;
   rooms_->tasks.Started(task);
+  if (PhaseOf(*job, key) != workload::TaskPhase::kStarting) return;
   rooms_->lives.MustTell(
       job, workload::TaskStarted{{key.role, key.index}, key.attempt});
 }
@@ -162,6 +168,11 @@ void Controller::TaskReady(const TaskKey& key, Time now) {
   LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
   if (task == nullptr) return;
   rooms_->tasks.Started(task);
+  const workload::TaskPhase phase = PhaseOf(*job, key);
+  if (phase != workload::TaskPhase::kStarting &&
+      phase != workload::TaskPhase::kRunning) {
+    return;  // It is known, or stops.
+  }
   rooms_->lives.MustTell(
       job, workload::TaskReady{{key.role, key.index}, key.attempt});
 }
@@ -200,6 +211,9 @@ void Controller::CheckpointDone(uint64_t id, uint32_t version, Time now) {
     state.link->MustTell(CheckpointTaken{key, state.now()});
   }
   state.Tell(id, "checkpoint");
+  const bool asked = version > job->state.checkpoint_done &&
+                     version <= job->state.checkpoint_asked;
+  if (!asked) version = 0;
   rooms_->lives.MustTell(job, workload::CheckpointDone{version});
 }
 
@@ -270,7 +284,9 @@ const JobRow* Controller::Find(uint64_t job) const {
 absl::StatusOr<JobDetails> Controller::Details(uint64_t job) {
   const auto record = rooms_->requests.Find(job);
   if (!record.ok()) return record.status();
-  return rooms_->explainer.Details(**record);
+  JobDetails details = rooms_->explainer.Details(**record);
+  rooms_->state.jobs.Trim(*record);
+  return details;
 }
 
 absl::StatusOr<JobExplanation> Controller::Explain(uint64_t job) {

@@ -15,6 +15,7 @@
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/turn.h"
 #include "adapters/local/controller/views.h"
+#include "adapters/local/model/stored_state.h"
 #include "muster/ids.h"
 #include "muster/node.h"
 #include "muster/scheduler.h"
@@ -38,7 +39,8 @@ class Controller {
   // With no job. INVALID_ARGUMENT names the field of the configuration.
   static absl::StatusOr<std::unique_ptr<Controller>> Begin(
       ControllerConfig config, Time now);
-  // After a restart, from the rows of all turns that were kept. The node, the
+  // After a restart, from what of all turns was kept; tasks that have ended may
+  // be left out, and jobs that have finished change nothing. The node, the
   // queues and the classes are those of `config` from then on; a queue or class
   // that it does not name stays while it is there. The first Step tells again
   // what is wanted of each task that is alive: kStart, or kAdopt and what it
@@ -46,7 +48,7 @@ class Controller {
   // errors as of Begin. O(jobs), and the price of reading the journal; jobs
   // that wait are read when they are needed.
   static absl::StatusOr<std::unique_ptr<Controller>> Restore(
-      ControllerConfig config, SavedState saved, Time now);
+      ControllerConfig config, StoredState stored, Time now);
   ~Controller();
 
   // --- Requests --------------------------------------------------------------
@@ -94,7 +96,8 @@ class Controller {
   void TaskLost(const TaskKey& task, Time now);
   void TaskSuspended(const TaskKey& task, Time now);
   void TaskResumed(const TaskKey& task, Time now);
-  // The work up to now is saved; version 0: of its own accord.
+  // The work up to now is saved. `version`: of the last request that the job
+  // had; it may be an older one, or 0, where it has saved of its own accord.
   void CheckpointDone(uint64_t job, uint32_t version, Time now);
   // What others use of the node. INVALID_ARGUMENT names the field.
   absl::Status OthersUse(const ExternalUsage& usage, Time now);

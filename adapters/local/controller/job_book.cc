@@ -105,7 +105,12 @@ absl::Status JobBook::Load(JobRecord* record) {
   return absl::OkStatus();
 }
 
-void JobBook::Unload(JobRecord* record) {
+void JobBook::Trim(JobRecord* record) {
+  if (!record->life || loaded_ <= kMostLoaded || !record->has_all_events ||
+      !record->places.empty() || !record->tasks.empty() ||
+      record->wake_at != kForever || record->ended) {
+    return;
+  }
   record->life.reset();
   record->state = {};
   record->form = {};
@@ -158,10 +163,8 @@ void JobBook::Save(TurnSave* save) {
       SetWake(record, kForever);
       if (record->life) --loaded_;
       jobs_.erase(id);
-    } else if (record->life && loaded_ > kMostLoaded &&
-               record->has_all_events && record->places.empty() &&
-               record->tasks.empty() && record->wake_at == kForever) {
-      Unload(record);
+    } else {
+      Trim(record);
     }
   }
 }

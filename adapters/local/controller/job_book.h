@@ -43,6 +43,8 @@ class JobBook {
   absl::Status MakeLife(JobRecord* record);
   // The form anew, for other sizes.
   absl::Status MakeForm(JobRecord* record);
+  // Its life is not needed for the time being.
+  void Trim(JobRecord* record);
   // The event has happened: it is to be kept.
   void AddEvent(JobRecord* record, const workload::LifeEvent& event, Time at);
   // The row, with what is beside it.
@@ -66,8 +68,6 @@ class JobBook {
  private:
   static constexpr size_t kMostEvents = 4;    // To be made again of.
   static constexpr size_t kMostLoaded = 256;  // Lives of jobs that wait.
-
-  void Unload(JobRecord* record);
 
   const ControllerConfig& config_;
   SharedTexts texts_;

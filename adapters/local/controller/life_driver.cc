@@ -32,7 +32,7 @@ int32_t CodeOf(const workload::LifeEvent& event, std::string_view reason) {
     case ExitReason::kOutOfMemory:
       return kCodeKilled;
     case ExitReason::kNotStarted:
-      return kCodeNotStarted;
+      return exited->code != 0 ? exited->code : kCodeNotStarted;
     default:
       return kCodeOfFailure;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -106,13 +107,19 @@ void Restorer::AskAgain(const SchedulerState& state) {
   }
 }
 
-absl::Status Restorer::Restore(SavedState saved) {
-  s_.next_job = saved.next_job;
-  for (JobRow& row : saved.jobs) {
+absl::Status Restorer::Restore(StoredState stored) {
+  s_.next_job = stored.next_job;
+  std::set<uint64_t> finished;
+  for (JobRow& row : stored.jobs) {
+    if (row.finished != kForever) {
+      finished.insert(row.id);
+      continue;
+    }
     absl::Status s = AddJob(std::move(row));
     if (!s.ok()) return s;
   }
-  for (LifeRow& row : saved.life) {
+  for (LifeRow& row : stored.life) {
+    if (finished.contains(row.job)) continue;
     JobRecord* job = s_.jobs.Find(row.job);
     if (job == nullptr) {
       return Lost(
@@ -138,8 +145,8 @@ absl::Status Restorer::Restore(SavedState saved) {
   }
   absl::Status s = CheckGangs(state);
   if (!s.ok()) return s;
-  for (TaskRow& row : saved.tasks) {
-    if (row.state == "ended") continue;
+  for (TaskRow& row : stored.tasks) {
+    if (row.state == "ended" || finished.contains(row.key.job)) continue;
     JobRecord* job = s_.jobs.Find(row.key.job);
     const TaskId id{row.key.role, row.key.index};
     if (job == nullptr || !job->life || id.role >= job->job().roles.size() ||

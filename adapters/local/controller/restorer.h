@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "adapters/local/controller/state.h"
 #include "adapters/local/controller/task_driver.h"
-#include "adapters/local/controller/views.h"
+#include "adapters/local/model/stored_state.h"
 #include "muster/state.h"
 
 namespace muster::local {
@@ -19,7 +19,7 @@ class Restorer {
       : s_(*state), tasks_(*tasks) {}
 
   // DATA_LOSS as Controller::Restore. Jobs that wait are not read.
-  absl::Status Restore(SavedState saved);
+  absl::Status Restore(StoredState stored);
 
  private:
   absl::Status AddJob(JobRow row);

@@ -149,7 +149,7 @@ void TaskDriver::Ended(JobRecord* job, const TaskKey& key, int32_t code,
   TaskRow& row = it->second.row;
   row.state = "ended";
   row.ended = s_.now();
-  if (reason == workload::ExitReason::kExited) row.code = code;
+  if (reason == workload::ExitReason::kExited || code != 0) row.code = code;
   row.reason = Name(reason);
   s_.Change(row);
   job->tasks.erase(it);

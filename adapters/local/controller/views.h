@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "adapters/local/model/job_row.h"
-#include "adapters/local/model/life_row.h"
 #include "adapters/local/model/task_row.h"
 #include "muster/device.h"
 #include "muster/ids.h"
@@ -18,17 +17,6 @@
 #include "muster/workload/life.h"
 
 namespace muster::local {
-
-// What a Controller begins with after a restart.
-struct SavedState {
-  uint64_t next_job = 1;  // Above every id that was ever given.
-  // Jobs that have not finished, by id; their events, by job and seq; their
-  // tasks, by key (those that have ended may be left out).
-  std::vector<JobRow> jobs{};
-  std::vector<LifeRow> life{};
-  std::vector<TaskRow> tasks{};
-  std::string journal{};
-};
 
 struct TaskView {
   TaskRow row{};

@@ -142,8 +142,8 @@ TEST(RestartTest, RowsThatContradictEachOtherAreDamage) {
   World world(OneBox(1));
   const uint64_t a = world.Submit(Manifest({.name = "a", .gpus = "1"}));
   world.Submit(Manifest({.name = "b", .gpus = "1"}));
-  const auto error = [&](const std::function<void(SavedState*)>& change) {
-    SavedState saved = world.Saved();
+  const auto error = [&](const std::function<void(StoredState*)>& change) {
+    StoredState saved = world.Saved();
     change(&saved);
     const auto made =
         Controller::Restore(world.config, std::move(saved), world.now);
@@ -164,6 +164,48 @@ TEST(RestartTest, RowsThatContradictEachOtherAreDamage) {
               HasSubstr("is no event"));
   EXPECT_THAT(error([](auto* s) { s->tasks[0].key.role = 5; }),
               HasSubstr("task 5-0"));
+}
+
+TEST(RestartTest, JobsThatHaveFinishedChangeNothing) {
+  World world(OneBox(1));
+  const uint64_t id = world.Submit(Manifest({.name = "a", .gpus = "1"}));
+  const StoredState before = world.Saved();
+  world.Exit(id, 0);
+  world.Settle();
+  StoredState stored = world.Saved();
+  stored.jobs.push_back(world.Row(id));
+  stored.life = before.life;
+  stored.tasks = before.tasks;  // One that is not known to have ended.
+  const auto made =
+      Controller::Restore(world.config, std::move(stored), world.now);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_THAT((*made)->Jobs(), IsEmpty());
+  EXPECT_THAT((*made)->Step(world.now).commands, IsEmpty());
+}
+
+TEST(RestartTest, ManyJobsThatWaitAreReadWhenTheyAreNeeded) {
+  World world(OneBox(1));
+  std::vector<uint64_t> ids;
+  for (int i = 0; i < 600; ++i) {
+    const auto id = world.Submit(Submission{
+        .manifest = Manifest({.name = absl::StrCat("j", i), .gpus = "1"}),
+        .directory = "/home/ann"});
+    ids.push_back(id[0]);
+    world.Turn();
+  }
+  world.Restart();
+  world.Settle();
+  for (const uint64_t id : ids) {
+    const auto details = world.controller->Details(id);
+    ASSERT_TRUE(details.ok());
+    EXPECT_EQ(details->row, world.Row(id));
+    EXPECT_EQ(details->conditions.size(), id == ids[0] ? 3u : 2u);
+  }
+  for (const uint64_t id : ids) {
+    world.Exit(id, 0);
+    world.Settle();
+    EXPECT_EQ(world.Phase(id), "succeeded");
+  }
 }
 
 TEST(RestartTest, AManifestThatCannotBeReadAnyMoreFailsItsJobAlone) {

@@ -294,6 +294,11 @@ TEST(StoriesTest, AJobThatCanSavesItsWorkBeforeItIsStopped) {
   world.Settle();
   EXPECT_EQ(world.commands.back().kind, CommandKind::kStop);
   EXPECT_EQ(world.commands.back().grace, 9 * kSecond);
+  EXPECT_EQ(world.controller->Details(low)->checkpoint_at, world.now);
+  // It has saved once more, of its own accord.
+  world.now += kSecond;
+  world.controller->CheckpointDone(low, 1, world.now);
+  EXPECT_EQ(world.controller->Details(low)->checkpoint_at, world.now);
   world.Exit(low, 143);
   world.Settle();
   EXPECT_EQ(world.Running(high).size(), 1u);
@@ -353,6 +358,48 @@ TEST(StoriesTest, OneKilledRankBringsTheWholeGangBack) {
   EXPECT_THAT(world.Running(id),
               ElementsAre("0-0/2", "1-0/2", "1-1/2", "1-2/2"));
   EXPECT_EQ(world.Row(id).restarts, 1u);
+}
+
+TEST(StoriesTest, WhatCouldNotBeStartedHasTheCodeThatIsTold) {
+  World world(OneBox(0));
+  world.ready_at_once = false;
+  const uint64_t id = world.Submit(Manifest({.name = "a", .backoff_limit = 0}));
+  const TaskKey key = world.processes.begin()->first;
+  world.processes.clear();
+  world.controller->TaskExited(key, 126, workload::ExitReason::kNotStarted,
+                               world.now);
+  world.Settle();
+  EXPECT_EQ(world.Phase(id), "failed");
+  EXPECT_EQ(world.Row(id).exit_code, 126);
+  EXPECT_EQ(world.tasks.at(key).code, 126);
+  EXPECT_EQ(world.tasks.at(key).reason, "not-started");
+  EXPECT_EQ(world.Row(id).started, kForever);
+}
+
+TEST(StoriesTest, NewsFollowAJob) {
+  World world(OneBox(1));
+  const uint64_t low = world.Submit(Manifest({.name = "a", .gpus = "1"}));
+  const uint64_t high =
+      world.Submit(Manifest({.name = "b", .gpus = "1"}), "high");
+  world.Exit(high, 0);
+  world.Settle();
+  world.Exit(low, 0);
+  world.Settle();
+  std::vector<std::string> told;
+  for (const JobNews& n : world.news) {
+    if (n.job == low) told.emplace_back(n.what);
+  }
+  EXPECT_THAT(told, ElementsAre("submitted", "queued", "started", "preempted",
+                                "stopping", "queued", "started", "succeeded"));
+}
+
+TEST(StoriesTest, WhatIsKnownIsNotKeptAgain) {
+  World world(OneBox(0));
+  world.Submit(Manifest({.name = "a"}));
+  const TaskKey key = world.processes.begin()->first;
+  world.controller->TaskReady(key, world.now);
+  world.controller->TaskStarted(key, world.now);
+  EXPECT_TRUE(world.controller->Step(world.now).save.life.empty());
 }
 
 TEST(StoriesTest, OthersOnADeviceAreRespected) {

@@ -186,8 +186,8 @@ void World::Exit(uint64_t job, int32_t code, uint32_t role, uint32_t index) {
   ADD_FAILURE() << "there is no such process";
 }
 
-SavedState World::Saved() const {
-  SavedState saved{.journal = journal};
+StoredState World::Saved() const {
+  StoredState saved{.journal = journal};
   for (const auto& [id, row] : jobs) {
     saved.next_job = id + 1;
     if (row.finished == kForever) saved.jobs.push_back(row);

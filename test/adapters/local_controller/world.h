@@ -59,7 +59,7 @@ class World {
   void Exit(uint64_t job, int32_t code, uint32_t role = 0, uint32_t index = 0);
   // The program is killed and begins again with what was kept.
   void Restart();
-  SavedState Saved() const;
+  StoredState Saved() const;
 
   // Of the store.
   const JobRow& Row(uint64_t job) const { return jobs.at(job); }
