@@ -73,18 +73,18 @@ Duration DecisionDriver::Notice(const DecisionRecord& decision) const {
 }
 
 void DecisionDriver::StopRest(const DecisionRecord& decision, JobRecord* job) {
+  if (job->ended || job->state.phase < LifePhase::kSucceeded) return;
+  std::vector<std::pair<TaskId, uint32_t>> rest;  // With their attempts.
   for (const TaskId place : PlacesOf(decision, *job)) {
-    if (!job->places.contains(place)) continue;
-    const auto task = std::ranges::find_if(job->tasks, [&](const auto& entry) {
-      return entry.first.role == place.role && entry.second.slot == place.index;
-    });
-    if (task == job->tasks.end()) continue;
-    if (task->second.row.state == "stop") continue;
-    const bool final = job->state.phase >= LifePhase::kSucceeded;
-    if (final) {
-      tasks_.Stop(job, task->first, task->second.row.key.attempt,
-                  Notice(decision));
+    for (const auto& [id, task] : job->tasks) {
+      if (id.role == place.role && task.slot == place.index &&
+          task.row.state != "stop") {
+        rest.emplace_back(id, task.row.key.attempt);
+      }
     }
+  }
+  for (const auto& [id, attempt] : rest) {
+    tasks_.Stop(job, id, attempt, Notice(decision));
   }
 }
 

@@ -27,8 +27,8 @@ class DecisionDriver {
   void Cancel(const DecisionRecord& decision, JobRecord* job);
   void Suspend(const DecisionRecord& decision, JobRecord* job);
   void Resume(const DecisionRecord& decision, JobRecord* job);
-  // Stops what runs in the decision's places though the job is over, and frees
-  // places that it does not have.
+  // A job that is over may have tasks that run on: those in the decision's
+  // places are stopped. Their ends are the answers.
   void StopRest(const DecisionRecord& decision, JobRecord* job);
   // How long the tasks may take to stop.
   Duration Notice(const DecisionRecord& decision) const;

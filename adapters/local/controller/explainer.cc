@@ -87,7 +87,7 @@ NodeView Explainer::ViewNode() const {
   }
   for (const auto& [job_id, job] : s_.jobs.all()) {
     for (const auto& [place, held] : job->places) {
-      for (DeviceShare& share : SharesOf(s_.config.node, *job, place)) {
+      for (DeviceShare& share : SharesOf(s_.config, *job, place)) {
         view.devices.push_back(
             {job_id, place.role, place.index, std::move(share)});
       }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "muster/partition.h"
 
 namespace muster::local {
 namespace {
@@ -16,6 +17,24 @@ constexpr size_t kKeyDigits = 12;
 bool IsRay(const workload::Job& job) {
   return job.kind == workload::Kind::kRayCluster ||
          job.kind == workload::Kind::kRayJob;
+}
+
+// floor(whole x part / all), which may not fit before it is divided.
+int64_t PartOf(int64_t whole, int64_t part, int64_t all) {
+  return whole / all * part + whole % all * part / all;
+}
+
+// What the share's partition is of the device.
+void SetPartition(const SchedulerConfig& config, const Device& device,
+                  DeviceShare* share) {
+  for (const PartitionScheme& scheme : config.partition_schemes) {
+    if (scheme.key != device.partition_scheme) continue;
+    const PartitionProfile* profile = FindProfile(scheme, share->partition);
+    if (profile == nullptr) return;
+    share->milli = profile->milli;
+    share->memory_bytes = PartOf(device.memory_bytes, profile->memory_slices,
+                                 scheme.memory_slices);
+  }
 }
 
 }  // namespace
@@ -93,29 +112,29 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
   return form;
 }
 
-std::vector<DeviceShare> SharesOf(const Node& node, const JobRecord& record,
-                                  TaskId place) {
+std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
+                                  const JobRecord& record, TaskId place) {
   std::vector<DeviceShare> shares;
   const auto held = record.places.find(place);
   if (held == record.places.end()) return shares;
   const DeviceRequest& ask =
       record.requests[ToGangTask(record.form, place).role];
+  const std::vector<Device>& devices = config.node.devices;
   for (const uint32_t d : held->second.devices) {
+    const Device device = d < devices.size() ? devices[d] : Device();
     DeviceShare share{.device = d, .milli = ask.milli};
-    const int64_t memory =
-        d < node.devices.size() ? node.devices[d].memory_bytes : 0;
-    if (ask.memory_bytes > 0) {
-      share.memory_bytes = ask.memory_bytes;
-      share.milli =
-          memory > 0
-              ? static_cast<int32_t>(kWholeDevice * ask.memory_bytes / memory)
-              : 0;
-    } else if (!ask.partition.empty()) {
+    if (!ask.partition.empty()) {
       share.partition = ask.partition;
       share.first_slice = held->second.first_slice;
+      SetPartition(config.scheduler, device, &share);
+    } else if (ask.memory_bytes > 0) {
+      share.memory_bytes = ask.memory_bytes;
+      if (device.memory_bytes > 0) {
+        share.milli = static_cast<int32_t>(kWholeDevice * ask.memory_bytes /
+                                           device.memory_bytes);
+      }
     } else {
-      share.memory_bytes = memory / kWholeDevice * ask.milli +
-                           memory % kWholeDevice * ask.milli / kWholeDevice;
+      share.memory_bytes = PartOf(device.memory_bytes, ask.milli, kWholeDevice);
     }
     shares.push_back(std::move(share));
   }

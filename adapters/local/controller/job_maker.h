@@ -13,7 +13,6 @@
 #include "adapters/local/controller/options.h"
 #include "muster/device.h"
 #include "muster/ids.h"
-#include "muster/node.h"
 #include "muster/priority_class.h"
 #include "muster/workload/job.h"
 #include "muster/workload/to_gang.h"
@@ -38,8 +37,8 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
                                             const JobRecord& record);
 // What a place of the record, whose life is there, has of the node's devices.
 // O(devices).
-std::vector<DeviceShare> SharesOf(const Node& node, const JobRecord& record,
-                                  TaskId place);
+std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
+                                  const JobRecord& record, TaskId place);
 // INVALID_ARGUMENT: a task of the job has nothing to run.
 absl::Status CheckCommands(const workload::Job& job);
 

@@ -286,7 +286,7 @@ TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
   start.image = t.image;
   start.volumes = t.volumes;
   start.mounts = t.mounts;
-  start.devices = SharesOf(s_.config.node, *job, {key.role, task.slot});
+  start.devices = SharesOf(s_.config, *job, {key.role, task.slot});
   start.cpu_milli = t.Requested("cpu");
   start.memory_bytes = t.Requested("memory");
   SetEnvironment(*job, task, &start);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "adapters/local/controller/job_maker.h"
 #include "muster/workload/to_gang.h"
@@ -30,6 +31,11 @@ absl::Status Submitter::CheckLimits(const Submission& submission) const {
   }
   if (submission.directory.find('\0') != std::string::npos) {
     return absl::InvalidArgumentError("directory: has a byte 0");
+  }
+  if (submission.name && std::ranges::any_of(*submission.name, [](char c) {
+        return absl::ascii_iscntrl(static_cast<unsigned char>(c));
+      })) {
+    return absl::InvalidArgumentError("name: has a control character");
   }
   size_t bytes = 0;
   for (const std::string& variable : submission.environment) {

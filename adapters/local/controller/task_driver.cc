@@ -17,6 +17,14 @@ void TaskDriver::Ask(const LiveTask& task, CommandKind kind, Duration grace) {
   s_.Command({.kind = kind, .task = task.row.key, .grace = grace});
 }
 
+void TaskDriver::AskToStop(const LiveTask& task, Duration grace) {
+  if (grace > 0) {
+    Ask(task, CommandKind::kStop, grace);
+  } else {
+    Ask(task, CommandKind::kKill);
+  }
+}
+
 void TaskDriver::Launch(JobRecord* job, LiveTask* task) {
   task->deferred = false;
   ++s_.numbers.task_starts;
@@ -61,7 +69,7 @@ void TaskDriver::Stop(JobRecord* job, TaskId id, uint32_t attempt,
   if (task->deferred) {
     unlaunched_.push_back({task->row.key, workload::ExitReason::kLost});
   } else {
-    Ask(*task, CommandKind::kStop, grace);
+    AskToStop(*task, grace);
   }
 }
 
@@ -126,9 +134,11 @@ LiveTask* TaskDriver::Find(JobRecord* job, const TaskKey& key) {
 }
 
 void TaskDriver::Started(LiveTask* task) {
-  if (task->row.started == kForever) task->row.started = s_.now();
-  if (task->row.state == "start") task->row.state = "run";
-  s_.Change(task->row);
+  if (task->row.started == kForever) {
+    task->row.started = s_.now();
+    s_.Change(task->row);
+  }
+  if (task->row.state == "start") SetState(task, "run");
 }
 
 void TaskDriver::Suspended(JobRecord* job, LiveTask* task) {
@@ -175,7 +185,7 @@ void TaskDriver::AskAgain(JobRecord* job) {
     }
     Ask(task, CommandKind::kAdopt);
     if (state == "stop") {
-      Ask(task, CommandKind::kStop, job->job().roles[id.role].task.grace);
+      AskToStop(task, job->job().roles[id.role].task.grace);
     } else if (state == "suspended") {
       Ask(task, CommandKind::kSuspend);
     }

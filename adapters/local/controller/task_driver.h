@@ -65,6 +65,7 @@ class TaskDriver {
   static LiveTask* InPlace(JobRecord* job, TaskId place);
   void Launch(JobRecord* job, LiveTask* task);
   void Ask(const LiveTask& task, CommandKind kind, Duration grace = 0);
+  void AskToStop(const LiveTask& task, Duration grace);
   void SetState(LiveTask* task, std::string_view state);
 
   ControllerState& s_;

@@ -25,7 +25,7 @@ enum class CommandKind : uint8_t {
   kAdopt,
   // Ask it to stop, and force it when `grace` is over. Answer: TaskExited.
   kStop,
-  // Force it at once.
+  // Force it at once. Answer: likewise.
   kKill,
   // Stop it where it is, with its memory, and let it go on. Answers:
   // TaskSuspended, TaskResumed.

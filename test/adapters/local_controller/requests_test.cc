@@ -32,6 +32,9 @@ TEST(RequestsTest, WhatCannotBeIsRefusedWithItsField) {
               HasSubstr("there are: high, low"));
   EXPECT_THAT(Refusal(world, {.manifest = ok, .name = "Not A Name"}),
               HasSubstr("name"));
+  EXPECT_THAT(Refusal(world, {.manifest = "#!/bin/sh\nrun\n",
+                              .name = std::string("a\0b", 3)}),
+              HasSubstr("name: has a control character"));
   EXPECT_THAT(Refusal(world, {.manifest = ok, .directory = "home"}),
               HasSubstr("directory"));
   EXPECT_THAT(Refusal(world, {.manifest = ok, .environment = {"X"}}),

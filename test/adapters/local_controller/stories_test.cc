@@ -304,6 +304,71 @@ TEST(StoriesTest, AJobThatCanSavesItsWorkBeforeItIsStopped) {
   EXPECT_EQ(world.Running(high).size(), 1u);
 }
 
+TEST(StoriesTest, WhoDoesNotSaveInTimeIsKilled) {
+  World world(OneBox(1));
+  world.stops_at_once = false;
+  const uint64_t low = world.Submit(
+      Manifest({.name = "a",
+                .gpus = "1",
+                .annotations = R"("muster.dev/checkpoint":"true")"}),
+      "low");
+  world.Submit(Manifest({.name = "b", .gpus = "1"}), "high");
+  ASSERT_EQ(world.Phase(low), "checkpointing");
+  EXPECT_EQ(world.wake_at, world.now + 10 * kSecond);
+  world.Pass(10 * kSecond);
+  EXPECT_EQ(world.commands.back().kind, CommandKind::kKill);
+  EXPECT_EQ(world.Phase(low), "stopping");
+}
+
+TEST(StoriesTest, TasksThatOutliveTheirJobMakeRoom) {
+  World world(OneBox(2));
+  const uint64_t id = world.Submit(PyTorchManifest("ddp", 1));
+  world.Exit(id, 0, 0, 0);  // The master has succeeded; its worker runs on.
+  world.Settle();
+  ASSERT_EQ(world.Phase(id), "succeeded");
+  ASSERT_THAT(world.Running(id), ElementsAre("1-0/1"));
+  const uint64_t high =
+      world.Submit(Manifest({.name = "b", .gpus = "2"}), "high");
+  EXPECT_THAT(world.Running(id), IsEmpty());
+  EXPECT_EQ(world.Phase(id), "succeeded");
+  EXPECT_EQ(world.Row(id).exit_code, 0);
+  EXPECT_EQ(world.Running(high).size(), 1u);
+}
+
+TEST(StoriesTest, ANodeThatHasLessSendsAJobBackToTheQueue) {
+  World world(OneBox(2));
+  world.Submit(Manifest({.name = "a", .gpus = "1"}));
+  const uint64_t second = world.Submit(Manifest({.name = "b", .gpus = "1"}));
+  Node node = world.config.node;
+  node.capacity = {1000, int64_t{64} << 30};
+  ASSERT_TRUE(world.controller->NodeChanged(node, world.now).ok());
+  world.config.node = node;
+  world.Settle();
+  EXPECT_EQ(world.Phase(second), "queued");
+  EXPECT_EQ(world.processes.size(), 1u);
+}
+
+TEST(StoriesTest, AnInstanceOfADeviceIsHeldAlone) {
+  ControllerConfig config = OneBox(1);
+  config.scheduler.partition_schemes = CommonPartitionSchemes();
+  config.node.devices[0].partition_scheme = "h100-80gb";
+  World world(config);
+  const JobSpec spec{
+      .name = "a", .gpus = "1", .resource = "nvidia.com/mig-3g.40gb"};
+  const uint64_t a = world.Submit(Manifest(spec));
+  const uint64_t b = world.Submit(Manifest(spec));
+  const uint64_t c = world.Submit(Manifest(spec));
+  ASSERT_NE(world.Of(a), nullptr);
+  ASSERT_NE(world.Of(b), nullptr);
+  const DeviceShare& one = world.Of(a)->start.devices[0];
+  const DeviceShare& other = world.Of(b)->start.devices[0];
+  EXPECT_EQ(one.partition, "3g.40gb");
+  EXPECT_NE(one.first_slice, other.first_slice);
+  EXPECT_EQ(one.memory_bytes, int64_t{40} << 30);
+  EXPECT_LT(one.milli, 500);
+  EXPECT_THAT(world.Running(c), IsEmpty());
+}
+
 TEST(StoriesTest, AnElasticJobGivesDevicesAndHasThemBack) {
   World world(OneBox(4));
   const uint64_t id = world.Submit(PyTorchManifest("e", 2, 1, 4));
