@@ -33,6 +33,9 @@ absl::Status Check(const ControllerConfig& config) {
     return absl::InvalidArgumentError(
         "grace: is not between 0 and kMaxDuration");
   }
+  if (config.default_cpu_milli < 0) {
+    return absl::InvalidArgumentError("default_cpu_milli: is below 0");
+  }
   if (!config.queues.empty() &&
       std::ranges::find(config.queues, config.default_queue, &Queue::key) ==
           config.queues.end()) {

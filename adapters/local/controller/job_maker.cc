@@ -37,6 +37,21 @@ void SetPartition(const SchedulerConfig& config, const Device& device,
   }
 }
 
+void AddDefaultCpu(const ControllerConfig& config, const workload::Job& job,
+                   Gang* gang) {
+  const ResourceKind cpu = config.scheduler.KindOf("cpu");
+  if (cpu >= config.scheduler.resources.size()) return;
+  int64_t tasks = 0;
+  for (const workload::Role& role : job.roles) tasks += role.max_replicas;
+  const int64_t each =
+      std::min(config.default_cpu_milli,
+               config.node.capacity[cpu] / std::max<int64_t>(1, tasks));
+  for (Role& role : gang->roles) {
+    Resources& resources = role.shape.resources;
+    if (each > 0 && resources[cpu] == 0) resources.Set(cpu, each);
+  }
+}
+
 }  // namespace
 
 std::string GangKey(uint64_t job) {
@@ -106,6 +121,7 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
     form = ToGang(job, config.scheduler, options);
   }
   if (!form.ok()) return form;
+  AddDefaultCpu(config, record.job(), &form->gang);
   form->gang.queue = record.row.queue;
   form->gang.priority_class = record.row.priority_class;
   form->gang.held = record.row.held;

@@ -1,5 +1,6 @@
 #include "adapters/local/controller/life_driver.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -147,10 +148,17 @@ absl::Status LifeDriver::Reserve(JobRecord* job) {
 }
 
 absl::Status LifeDriver::ChangeGang(JobRecord* job) {
-  const std::string key = GangKey(job->row.id);
-  if (!s_.link->scheduler().FindGang(key).valid()) return absl::OkStatus();
+  const absl::StatusOr<GangState> now =
+      s_.link->scheduler().Find(GangKey(job->row.id));
+  if (!now.ok()) return absl::OkStatus();
   absl::StatusOr<workload::GangForm> form = MakeGang(s_.config, *job);
   if (!form.ok()) return form.status();
+  // What its tasks ask for stays, whatever the configuration says by now.
+  for (Role& role : form->gang.roles) {
+    const auto same =
+        std::ranges::find(now->gang.roles, role.name, &Role::name);
+    if (same != now->gang.roles.end()) role.shape = same->shape;
+  }
   return s_.link->Tell(GangChanged{std::move(form->gang)});
 }
 

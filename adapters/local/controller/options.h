@@ -42,6 +42,10 @@ struct ControllerConfig {
   std::vector<PriorityClass> classes{};
   std::string default_queue = "default";
   std::string default_class{};
+  // What a task that asks for no "cpu" counts for, in thousandths; less where
+  // all tasks of its job would then have more than the node. It limits no task,
+  // only how many jobs run at a time. 0: nothing.
+  int64_t default_cpu_milli = 1000;
   // Between the request to stop and the force, of jobs that set none and where
   // nothing shorter is asked.
   Duration grace = 30 * kSecond;

@@ -467,6 +467,29 @@ TEST(StoriesTest, WhatIsKnownIsNotKeptAgain) {
   EXPECT_TRUE(world.controller->Step(world.now).save.life.empty());
 }
 
+TEST(StoriesTest, TasksThatAskForNothingTakeTurnsOnTheCores) {
+  ControllerConfig config = OneBox(0);
+  config.node.capacity = {2000, int64_t{8} << 30};
+  World world(config);
+  const std::string script = "#!/bin/sh\nrun\n";
+  for (int i = 0; i < 3; ++i) world.Submit(script);
+  EXPECT_EQ(world.processes.size(), 2u);
+  // A gang of more tasks than cores has them all.
+  const std::string pod =
+      R"({"replicas":3,"template":{"spec":{"containers":[{"name":)"
+      R"("tensorflow","command":["train"]}]}}})";
+  const uint64_t gang = world.Submit(absl::StrCat(
+      R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":)"
+      R"("tf"},"spec":{"tfReplicaSpecs":{"PS":)",
+      pod, R"(,"Worker":)", pod, "}}}"));
+  for (uint64_t id = 1; id <= 3; ++id) {
+    world.Exit(id, 0);
+    world.Settle();
+  }
+  EXPECT_EQ(world.Running(gang).size(), 6u);
+  EXPECT_EQ(world.Of(gang)->start.cpu_milli, 0);  // It is held to nothing.
+}
+
 TEST(StoriesTest, OthersOnADeviceAreRespected) {
   World world(OneBox(2));
   ASSERT_TRUE(world.controller
