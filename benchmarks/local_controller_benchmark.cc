@@ -110,6 +110,31 @@ BENCHMARK(BM_ControllerJobs)
     ->Arg(10'000)
     ->Unit(benchmark::kMicrosecond);
 
+// One submission of an array whose elements wait, in one turn.
+void BM_ControllerArray(benchmark::State& state) {
+  Submission submission = Ask(1, 100);
+  for (uint32_t i = 0; i < state.range(0); ++i) submission.array.push_back(i);
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto controller = Begin();
+    state.ResumeTiming();
+    Must(controller->Submit(submission, kSecond).ok());
+    benchmark::DoNotOptimize(controller->Step(kSecond));
+    state.PauseTiming();
+    controller.reset();
+    state.ResumeTiming();
+  }
+  state.counters["jobs_per_s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) *
+                             static_cast<double>(state.range(0)),
+                         benchmark::Counter::kIsRate);
+}
+BENCHMARK(BM_ControllerArray)
+    ->ArgName("elements")
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Unit(benchmark::kMillisecond);
+
 void BM_ControllerRestore(benchmark::State& state) {
   Store store;
   auto controller = Begin();
