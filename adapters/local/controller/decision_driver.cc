@@ -86,6 +86,7 @@ void DecisionDriver::StopRest(const DecisionRecord& decision, JobRecord* job) {
   for (const auto& [id, attempt] : rest) {
     tasks_.Stop(job, id, attempt, Notice(decision));
   }
+  lives_.Settle();
 }
 
 void DecisionDriver::Shrink(const DecisionRecord& decision, JobRecord* job) {

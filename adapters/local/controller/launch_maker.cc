@@ -155,13 +155,12 @@ void LaunchMaker::Part(JobRecord* job) {
 
 absl::Status LaunchMaker::Meet(JobRecord* job, TaskId task, bool anew) {
   auto& ports = job->meeting.ports;
-  if (!anew && !ports.empty() && task.index < ports[task.role].size()) {
+  const bool first = anew || ports.empty();
+  if (!first && (task.index < ports[task.role].size() ||
+                 job->job().kind == workload::Kind::kJob)) {
     return absl::OkStatus();
   }
-  if (!anew && !ports.empty() && job->job().kind == workload::Kind::kJob) {
-    return absl::OkStatus();
-  }
-  if (anew || ports.empty()) {
+  if (first) {
     Part(job);
     ports.resize(job->job().roles.size());
     Number(job);
@@ -171,7 +170,7 @@ absl::Status LaunchMaker::Meet(JobRecord* job, TaskId task, bool anew) {
   for (uint32_t r = 0; r < ports.size(); ++r) {
     absl::Status s = TakePorts(job, r, SizeOf(*job, r));
     if (s.ok()) continue;
-    Part(job);
+    if (first) Part(job);  // Others, if there are any, keep theirs.
     return s;
   }
   return absl::OkStatus();

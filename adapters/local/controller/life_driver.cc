@@ -82,12 +82,16 @@ void LifeDriver::MustTell(JobRecord* job, const workload::LifeEvent& event) {
 void LifeDriver::Settle() {
   if (settling_) return;
   settling_ = true;
-  while (const auto task = tasks_.NextUnlaunched()) {
-    TaskEnded(task->key, 0, task->reason);
-  }
-  for (const uint64_t id : std::exchange(refused_, {})) {
+  for (;;) {
+    if (const auto task = tasks_.NextUnlaunched()) {
+      TaskEnded(task->key, 0, task->reason);
+      continue;
+    }
+    if (refused_.empty()) break;
+    const auto [id, why] = std::move(refused_.back());
+    refused_.pop_back();
     JobRecord* job = s_.jobs.Find(id);
-    if (job != nullptr && !job->ended) Delete(job, job->row.reason);
+    if (job != nullptr && !job->ended) Delete(job, why);
   }
   settling_ = false;
 }
@@ -115,8 +119,7 @@ void LifeDriver::Do(JobRecord* job, const Action& action, bool anew) {
     case ActionKind::kReserve: {
       const absl::Status s = Reserve(job);
       if (s.ok()) break;
-      job->row.reason = std::string(s.message());
-      refused_.push_back(job->row.id);
+      refused_.emplace_back(job->row.id, std::string(s.message()));
       break;
     }
     case ActionKind::kStart:

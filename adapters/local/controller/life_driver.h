@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,13 +33,16 @@ class LifeDriver {
   void TaskEnded(const TaskKey& key, int32_t code, workload::ExitReason reason);
   // What is due by now.
   void PassTime();
+  // What was brought besides: tasks that end and were never launched, jobs that
+  // cannot wait for places. A step of a life does so by itself.
+  void Settle();
 
   // The gang is told to the scheduler, if it does not know it. The error says
   // why it cannot be.
   absl::Status Reserve(JobRecord* job);
   // The gang is other: its sizes, queue or class.
   absl::Status ChangeGang(JobRecord* job);
-  // The job is to be gone, for a reason of one word.
+  // The job is to be gone, for this reason.
   void Delete(JobRecord* job, std::string_view reason);
   // The job cannot be understood any more: it has failed.
   void Abandon(JobRecord* job, const absl::Status& why);
@@ -52,14 +56,11 @@ class LifeDriver {
             workload::LifePhase before, const workload::LifeOutput& output);
   void NotePhase(JobRecord* job, const workload::LifeEvent& event);
   void NoteEnd(JobRecord* job, const workload::LifeEvent& event);
-  // What steps have brought besides: tasks that were never launched, jobs that
-  // cannot wait for places.
-  void Settle();
-
   ControllerState& s_;
   TaskDriver& tasks_;
   LaunchMaker& launches_;
-  std::vector<uint64_t> refused_;  // By the scheduler; they are to go.
+  // By the scheduler, and why: they are to go.
+  std::vector<std::pair<uint64_t, std::string>> refused_;
   bool settling_ = false;
 };
 

@@ -51,7 +51,7 @@ void TaskDriver::Start(JobRecord* job, const workload::Action& action,
   const absl::Status met = launches_.Meet(job, id, anew);
   if (!met.ok()) {
     task.deferred = true;
-    job->row.reason = std::string(met.message());
+    task.row.reason = std::string(met.message());
     unlaunched_.push_back({task.row.key, workload::ExitReason::kNotStarted});
   } else if (job->suspended) {
     task.deferred = true;
@@ -160,7 +160,7 @@ void TaskDriver::Ended(JobRecord* job, const TaskKey& key, int32_t code,
   row.state = "ended";
   row.ended = s_.now();
   if (reason == workload::ExitReason::kExited || code != 0) row.code = code;
-  row.reason = Name(reason);
+  if (row.reason.empty()) row.reason = Name(reason);
   s_.Change(row);
   job->tasks.erase(it);
 }

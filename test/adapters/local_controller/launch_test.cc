@@ -151,6 +151,29 @@ TEST(LaunchTest, NoTwoLiveTasksHaveOnePort) {
   EXPECT_EQ(world.controller->Count().ports, 0u);
 }
 
+TEST(LaunchTest, WhoGrowsWithoutPortsLeavesTheOthersTheirs) {
+  ControllerConfig config = OneBox(4);
+  config.first_port = 25'000;
+  config.last_port = 25'002;
+  World world(config);
+  const uint64_t high =
+      world.Submit(Manifest({.name = "b", .gpus = "3"}), "high");
+  const uint64_t id = world.Submit(PyTorchManifest("e", 2, 1, 4));
+  ASSERT_THAT(world.Running(id), ElementsAre("0-0/1"));
+  EXPECT_EQ(world.Env(id, "MUSTER_SIZE"), "1");
+  world.Exit(high, 0);
+  world.Settle();
+  bool told = false;
+  for (const auto& [key, row] : world.tasks) {
+    if (key.job != id || row.state != "ended") continue;
+    told = true;
+    EXPECT_EQ(row.reason, "no port of 25000 to 25002 is free");
+  }
+  EXPECT_TRUE(told);
+  EXPECT_THAT(world.Running(id), testing::Contains("0-0/1"));
+  EXPECT_GE(world.controller->Count().ports, 1u);
+}
+
 TEST(LaunchTest, APreemptedJobGivesItsPortsBack) {
   World world(OneBox(2));
   const uint64_t a = world.Submit(PyTorchManifest("a", 1));

@@ -186,6 +186,31 @@ TEST(RequestsTest, ASuspendedSubmissionWaitsUntilItIsReleased) {
   EXPECT_EQ(world.Running(id).size(), 1u);
 }
 
+TEST(RequestsTest, WhoCannotBeResumedIsToldWhy) {
+  World world(OneBox(1));
+  const uint64_t id = world.Submit(Manifest({.name = "a", .gpus = "1"}));
+  const uint64_t other = world.Submit(Manifest({.name = "b", .gpus = "1"}));
+  ASSERT_TRUE(world.controller->Suspend(id, world.now).ok());
+  world.Settle();
+  world.config.queues = {{.key = "default", .closed = true}};
+  world.Restart();
+  world.Settle();
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(world.controller->Resume(id, world.now)));
+  world.Settle();
+  EXPECT_EQ(world.Phase(id), "suspended");
+  EXPECT_EQ(world.Running(other).size(), 1u);
+  // Who is resumed while it still stops is told by its end.
+  world.stops_at_once = false;
+  ASSERT_TRUE(world.controller->Suspend(other, world.now).ok());
+  world.Settle();
+  ASSERT_TRUE(world.controller->Resume(other, world.now).ok());
+  world.Exit(other, 143);
+  world.Settle();
+  EXPECT_EQ(world.Phase(other), "forgotten");
+  EXPECT_THAT(world.Row(other).reason, HasSubstr("closed"));
+}
+
 TEST(RequestsTest, FieldsWithoutEffectAreTold) {
   World world(OneBox(0));
   const auto result = world.controller->Submit(
