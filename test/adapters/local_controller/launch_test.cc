@@ -95,14 +95,14 @@ TEST(LaunchTest, TheManifestsVariablesWinOverTheSubmissions) {
   World world(OneBox(0));
   const auto ids = world.Submit(
       Submission{.manifest = kWithVariables,
-                 .directory = "/work",
+                 .directory = "/data",
                  .environment = {"A=1", "MUSTER_JOB_ID=999", "B=x=y"}});
   world.Settle();
   EXPECT_EQ(world.Env(ids[0], "A"), "2");
   EXPECT_EQ(world.Env(ids[0], "B"), "x=y");
   EXPECT_EQ(world.Env(ids[0], "MUSTER_JOB_ID"), absl::StrCat(ids[0]));
   EXPECT_THAT(world.Of(ids[0])->start.launch.argv, ElementsAre("echo", "2"));
-  EXPECT_EQ(world.Of(ids[0])->start.directory, "/work/sub");
+  EXPECT_EQ(world.Of(ids[0])->start.directory, "/data/sub");
 }
 
 TEST(LaunchTest, AScriptIsAFileOfTheTask) {
