@@ -1,0 +1,127 @@
+#include "adapters/local/store/connection.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/store/sqlite_status.h"
+
+namespace muster::local {
+namespace {
+
+int64_t SteadyNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(
+    const std::string& path, Access access, Duration busy_wait) {
+  int flags =
+      access == Access::kWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  sqlite3* db = nullptr;
+  int code =
+      sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<Connection> connection(new Connection(db, path));
+  if (code != SQLITE_OK) return connection->Error(code);
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  Duration wait = std::clamp<Duration>(busy_wait / kMillisecond, 0,
+                                       std::numeric_limits<int>::max());
+  sqlite3_busy_timeout(db, static_cast<int>(wait));
+  // SQLite falls back to reading without a word.
+  if (access == Access::kWrite && sqlite3_db_readonly(db, "main") != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": may not be written"));
+  }
+  return connection;
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : prepared_) sqlite3_finalize(statement);
+  if (tidy_ && !damaged_) {
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  }
+  sqlite3_close(db_);
+}
+
+absl::Status Connection::Error(int code) {
+  absl::Status status = SqliteStatus(db_, path_, code);
+  damaged_ = damaged_ || absl::IsDataLoss(status);
+  return status;
+}
+
+absl::Status Connection::Execute(const std::string& sql) {
+  return Error(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+Statement Connection::Use(std::string_view sql) {
+  auto it = prepared_.find(sql);
+  if (it != prepared_.end()) return Statement(this, it->second, SQLITE_OK);
+  sqlite3_stmt* prepared = nullptr;
+  int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
+                                SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+  if (code == SQLITE_OK) prepared_.emplace(sql, prepared);
+  return Statement(this, prepared, code);
+}
+
+absl::StatusOr<int64_t> Connection::Integer(std::string_view sql) {
+  Statement statement = Use(sql);
+  absl::StatusOr<bool> row = statement.Step();
+  if (!row.ok()) return row.status();
+  int64_t value = 0;
+  if (*row) statement.Read(&value);
+  return value;
+}
+
+absl::StatusOr<std::string> Connection::Text(std::string_view sql) {
+  Statement statement = Use(sql);
+  absl::StatusOr<bool> row = statement.Step();
+  if (!row.ok()) return row.status();
+  std::string value;
+  if (*row) statement.Read(&value);
+  return value;
+}
+
+int64_t Connection::changes() const { return sqlite3_changes64(db_); }
+
+int Connection::Progress(void* connection) {
+  auto& self = *static_cast<Connection*>(connection);
+  self.over_ = SteadyNow() >= self.deadline_;
+  return self.over_ ? 1 : 0;
+}
+
+void Connection::SetTimeLimit(Duration limit) {
+  constexpr int kInstructions = 1000;  // Some 10 microseconds.
+  over_ = false;
+  deadline_ = SteadyNow() + limit;
+  sqlite3_progress_handler(db_, kInstructions, limit > 0 ? Progress : nullptr,
+                           this);
+}
+
+absl::StatusOr<Transaction> Transaction::Begin(Connection* connection) {
+  absl::Status status = connection->Use("BEGIN IMMEDIATE").Run();
+  if (!status.ok()) return status;
+  return Transaction(connection);
+}
+
+Transaction::~Transaction() {
+  // SQLite has taken it back already after some errors; then this is one more.
+  if (connection_ != nullptr) {
+    connection_->Use("ROLLBACK").Run().IgnoreError();
+  }
+}
+
+absl::Status Transaction::Commit() {
+  absl::Status status = connection_->Use("COMMIT").Run();
+  if (status.ok()) connection_ = nullptr;
+  return status;
+}
+
+}  // namespace muster::local

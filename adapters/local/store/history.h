@@ -1,0 +1,52 @@
+// Queries of what is kept, while a store writes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/model/job_row.h"
+#include "adapters/local/model/life_row.h"
+#include "adapters/local/model/task_row.h"
+#include "adapters/local/store/connection.h"
+#include "adapters/local/store/history_filter.h"
+
+namespace muster::local {
+
+// A connection of its own that only reads: it holds up no Commit, and sees all
+// that was committed when a call begins. One thread at a time, which may be
+// another than the store's. Errors: SqliteStatus (sqlite_status.h).
+class History {
+ public:
+  // Of a file that a Store has made and still has.
+  static absl::StatusOr<History> Open(const std::string& path);
+
+  // Newest first: by time of submission, then id. Without manifest and
+  // environment. INVALID_ARGUMENT: `limit` is out of range. The rows passed
+  // over are those that the most selective of name, phase, queue and uid lets
+  // through and another does not.
+  absl::StatusOr<std::vector<JobRow>> Jobs(const HistoryFilter& filter);
+
+  // One job, whole. NOT_FOUND. O(log jobs).
+  absl::StatusOr<JobRow> Find(uint64_t job);
+
+  // All attempts of its tasks, by key; none of a job that is not kept.
+  absl::StatusOr<std::vector<TaskRow>> Tasks(uint64_t job);
+
+  // Events of its life, by seq; none once it has ended with all of its tasks.
+  absl::StatusOr<std::vector<LifeRow>> Events(uint64_t job);
+
+ private:
+  explicit History(std::unique_ptr<Connection> connection)
+      : connection_(std::move(connection)) {}
+  // The position in time of `filter.before`, or of the job kept before it;
+  // false: there is none.
+  absl::StatusOr<bool> Position(uint64_t before, Time* submitted, uint64_t* id);
+
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace muster::local

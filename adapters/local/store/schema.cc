@@ -1,0 +1,127 @@
+#include "adapters/local/store/schema.h"
+
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::local {
+namespace {
+
+constexpr int64_t kApplication = 0x4d757374;  // "Must"
+
+// Jobs of one array or user have the same manifest or environment: each is kept
+// once, in `texts`. `open` is 1 until the job has ended with all of its tasks;
+// life rows are there that long. AUTOINCREMENT: no id is given twice.
+constexpr const char* kFirst = R"(
+CREATE TABLE texts(
+  id INTEGER PRIMARY KEY,
+  hash INTEGER NOT NULL,
+  bytes BLOB NOT NULL) STRICT;
+CREATE INDEX texts_by_hash ON texts(hash);
+CREATE TABLE jobs(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  queue TEXT NOT NULL,
+  priority_class TEXT NOT NULL,
+  submitted INTEGER NOT NULL,
+  manifest INTEGER NOT NULL,
+  document INTEGER NOT NULL,
+  array_index INTEGER,
+  array INTEGER NOT NULL,
+  directory TEXT NOT NULL,
+  environment INTEGER NOT NULL,
+  held INTEGER NOT NULL,
+  phase TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  finished INTEGER NOT NULL,
+  exit_code INTEGER,
+  restarts INTEGER NOT NULL,
+  preemptions INTEGER NOT NULL,
+  endpoints TEXT NOT NULL,
+  open INTEGER NOT NULL) STRICT;
+CREATE INDEX jobs_by_time ON jobs(submitted, id);
+CREATE INDEX jobs_by_uid ON jobs(uid, submitted, id);
+CREATE INDEX jobs_by_queue ON jobs(queue, submitted, id);
+CREATE INDEX jobs_by_name ON jobs(name, submitted, id);
+CREATE INDEX jobs_by_phase ON jobs(phase, submitted, id);
+CREATE INDEX jobs_by_end ON jobs(open, finished, id);
+CREATE INDEX jobs_by_manifest ON jobs(manifest);
+CREATE INDEX jobs_by_environment ON jobs(environment);
+CREATE TABLE life(
+  job INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  event TEXT NOT NULL,
+  PRIMARY KEY(job, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE tasks(
+  job INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  task INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  node TEXT NOT NULL,
+  devices TEXT NOT NULL,
+  state TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  code INTEGER,
+  reason TEXT NOT NULL,
+  PRIMARY KEY(job, role, task, attempt)) STRICT, WITHOUT ROWID;
+CREATE INDEX tasks_alive ON tasks(job) WHERE state <> 'ended';
+CREATE TABLE journal(
+  id INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL) STRICT;
+)";
+
+// The n-th leads from version n to n + 1. They stay as they are.
+constexpr std::array kMigrations = {kFirst};
+
+absl::Status MigrateTo(Connection& connection, size_t version) {
+  absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);
+  if (!transaction.ok()) return transaction.status();
+  absl::Status status = connection.Execute(
+      absl::StrCat(kMigrations[version - 1], "PRAGMA user_version=", version,
+                   ";PRAGMA application_id=", kApplication));
+  return status.ok() ? transaction->Commit() : status;
+}
+
+}  // namespace
+
+const int64_t kSchemaVersion = int64_t{kMigrations.size()};
+
+absl::Status CheckSchema(Connection& connection) {
+  absl::StatusOr<int64_t> version = connection.Integer("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  absl::StatusOr<int64_t> application =
+      connection.Integer("PRAGMA application_id");
+  if (!application.ok()) return application.status();
+  absl::StatusOr<int64_t> tables =
+      connection.Integer("SELECT count(*) FROM sqlite_schema");
+  if (!tables.ok()) return tables.status();
+  bool fresh = *version == 0 && *application == 0 && *tables == 0;
+  if (!fresh && *application != kApplication) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(connection.path(), ": not a file of Muster's"));
+  }
+  if (*version < 0 || *version > kSchemaVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        connection.path(), ": has schema ", *version,
+        ", and this version of Muster knows those up to ", kSchemaVersion));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Migrate(Connection& connection) {
+  absl::StatusOr<int64_t> version = connection.Integer("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  for (int64_t next = *version + 1; next <= kSchemaVersion; ++next) {
+    absl::Status status = MigrateTo(connection, static_cast<size_t>(next));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster::local

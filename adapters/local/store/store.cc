@@ -1,0 +1,209 @@
+#include "adapters/local/store/store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/store/files.h"
+#include "adapters/local/store/rows.h"
+#include "adapters/local/store/schema.h"
+#include "adapters/local/store/turn_writer.h"
+
+namespace muster::local {
+namespace {
+
+// SQLite writes its log back at a commit that finds 1,000 pages in it, and
+// begins it anew as soon as nobody reads in it. A log that has been longer
+// becomes this short then.
+constexpr const char* kSettings =
+    "PRAGMA synchronous=NORMAL;"
+    "PRAGMA wal_autocheckpoint=1000;"
+    "PRAGMA journal_size_limit=8388608;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA cache_size=-8192";
+
+// A clean end leaves no log of SQLite's, or an empty one.
+bool EndedCleanly(const std::string& path) {
+  std::error_code error;
+  auto bytes = std::filesystem::file_size(path + "-wal", error);
+  return error || bytes == 0;
+}
+
+// Looks for damage as long as it may.
+absl::Status CheckPages(Connection& connection, Duration time) {
+  connection.SetTimeLimit(time);
+  absl::StatusOr<std::string> found = connection.Text("PRAGMA quick_check(1)");
+  bool over = connection.time_is_over();
+  connection.SetTimeLimit(0);
+  if (!found.ok()) return over ? absl::OkStatus() : found.status();
+  if (*found == "ok") return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(connection.path(), ": is damaged: ", *found));
+}
+
+// Until it is OK nothing is written.
+absl::Status Check(Connection& connection, bool clean, Duration time) {
+  absl::Status status = CheckSchema(connection);
+  if (!status.ok() || clean) return status;
+  return CheckPages(connection, time);
+}
+
+absl::Status Prepare(Connection& connection) {
+  absl::StatusOr<std::string> mode = connection.Text("PRAGMA journal_mode=WAL");
+  if (!mode.ok()) return mode.status();
+  if (*mode != "wal") {
+    return absl::FailedPreconditionError(absl::StrCat(
+        connection.path(), ": SQLite's WAL mode does not work there"));
+  }
+  absl::Status status = connection.Execute("PRAGMA synchronous=FULL");
+  if (status.ok()) status = Migrate(connection);
+  if (status.ok()) status = connection.Execute(kSettings);
+  return status;
+}
+
+// Rows of a statement, each read by read(statement) into a StatusOr.
+template <class T, class F>
+absl::Status ReadAll(Connection& connection, std::string_view sql, F read,
+                     std::vector<T>* rows) {
+  Statement statement = connection.Use(sql);
+  while (true) {
+    absl::StatusOr<bool> more = statement.Step();
+    if (!more.ok() || !*more) return more.status();
+    absl::StatusOr<T> row = read(statement);
+    if (!row.ok()) {
+      return absl::Status(
+          row.status().code(),
+          absl::StrCat(connection.path(), ": ", row.status().message()));
+    }
+    rows->push_back(*std::move(row));
+  }
+}
+
+absl::Status ReadJournal(Connection& connection, std::string* journal) {
+  Statement part = connection.Use("SELECT bytes FROM journal ORDER BY id");
+  while (true) {
+    absl::StatusOr<bool> more = part.Step();
+    if (!more.ok() || !*more) return more.status();
+    std::string bytes;
+    part.Read(&bytes);
+    *journal += bytes;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path,
+                                                   StoreOptions options) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  absl::Status status = MakeFolder(folder.empty() ? "." : folder.string());
+  if (!status.ok()) return status;
+  absl::StatusOr<StoreLock> lock = StoreLock::Take(path + ".lock");
+  if (!lock.ok()) return lock.status();
+  status = MakeFile(path);
+  if (!status.ok()) return status;
+  bool clean = EndedCleanly(path);
+  absl::StatusOr<std::unique_ptr<Connection>> connection =
+      Connection::Open(path, Connection::Access::kWrite, options.busy_wait);
+  if (!connection.ok()) return connection.status();
+  status = Check(**connection, clean, options.check_time);
+  if (status.ok()) status = Prepare(**connection);
+  if (!status.ok()) return status;
+  absl::StatusOr<History> history = History::Open(path);
+  if (!history.ok()) return history.status();
+  (*connection)->SetTidyOnClose(true);
+  return std::unique_ptr<Store>(
+      new Store(*std::move(lock), *std::move(connection), *std::move(history)));
+}
+
+absl::Status Store::SetSync(bool sync) {
+  if (sync == sync_) return absl::OkStatus();
+  absl::Status status = connection_->Execute(
+      sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  if (status.ok()) sync_ = sync;
+  return status;
+}
+
+absl::Status Store::Commit(const TurnSave& save) {
+  if (save.empty()) return absl::OkStatus();
+  absl::Status status = SetSync(save.sync);
+  if (!status.ok()) return status;
+  absl::StatusOr<Transaction> transaction =
+      Transaction::Begin(connection_.get());
+  if (!transaction.ok()) return transaction.status();
+  status = TurnWriter(connection_.get()).Write(save);
+  return status.ok() ? transaction->Commit() : status;
+}
+
+absl::StatusOr<StoredState> Store::Load() {
+  StoredState state;
+  absl::Status status =
+      ReadAll(*connection_,
+              absl::StrCat("SELECT ", kJobColumns, kWholeJobColumns, " FROM ",
+                           kWholeJobTables, " WHERE open = 1"),
+              ReadWholeJob, &state.jobs);
+  if (!status.ok()) return status;
+  std::ranges::sort(state.jobs, {}, &JobRow::id);
+  // No other jobs have life rows.
+  status = ReadAll(
+      *connection_, "SELECT job, seq, at, event FROM life ORDER BY job, seq",
+      [](Statement& row) -> absl::StatusOr<LifeRow> { return ReadLife(row); },
+      &state.life);
+  if (!status.ok()) return status;
+  status = ReadAll(
+      *connection_,
+      absl::StrCat("SELECT ", kTaskColumns,
+                   " FROM jobs CROSS JOIN tasks ON job = id WHERE open = 1"),
+      ReadTask, &state.tasks);
+  if (!status.ok()) return status;
+  std::ranges::sort(state.tasks, {}, &TaskRow::key);
+  status = ReadJournal(*connection_, &state.journal);
+  if (!status.ok()) return status;
+  absl::StatusOr<uint64_t> next = NextJob(*connection_);
+  if (!next.ok()) return next.status();
+  state.next_job = *next;
+  return state;
+}
+
+absl::StatusOr<uint32_t> Store::Prune(Time before, uint64_t keep) {
+  absl::StatusOr<Transaction> transaction =
+      Transaction::Begin(connection_.get());
+  if (!transaction.ok()) return transaction.status();
+  std::vector<uint64_t> jobs;
+  std::set<int64_t> texts;
+  {
+    Statement ended = connection_->Use(
+        "WITH last AS (SELECT finished, id FROM jobs WHERE open = 0 "
+        "ORDER BY finished DESC, id DESC LIMIT 1 OFFSET ?1) "
+        "SELECT id, manifest, environment FROM jobs WHERE open = 0 AND "
+        "finished < ?2 AND (finished, id) <= (SELECT finished, id FROM last) "
+        "ORDER BY finished, id LIMIT ?3");
+    ended.Bind(std::min<uint64_t>(keep, std::numeric_limits<int64_t>::max()),
+               before, kMaxPruned);
+    while (true) {
+      absl::StatusOr<bool> row = ended.Step();
+      if (!row.ok()) return row.status();
+      if (!*row) break;
+      int64_t manifest = 0;
+      int64_t environment = 0;
+      ended.Read(&jobs.emplace_back(), &manifest, &environment);
+      texts.insert({manifest, environment});
+    }
+  }
+  TurnWriter writer(connection_.get());
+  absl::Status status;
+  for (size_t i = 0; i < jobs.size() && status.ok(); ++i) {
+    status = writer.Remove(jobs[i]);
+  }
+  for (auto it = texts.begin(); it != texts.end() && status.ok(); ++it) {
+    status = writer.DropText(*it);
+  }
+  if (status.ok()) status = transaction->Commit();
+  if (!status.ok()) return status;
+  return static_cast<uint32_t>(jobs.size());
+}
+
+}  // namespace muster::local

@@ -1,0 +1,89 @@
+// The store: all that musterd must not forget, in one SQLite file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/model/stored_state.h"
+#include "adapters/local/model/turn_save.h"
+#include "adapters/local/store/connection.h"
+#include "adapters/local/store/history.h"
+#include "adapters/local/store/store_lock.h"
+#include "muster/ids.h"
+
+namespace muster::local {
+
+struct StoreOptions {
+  // How long a call waits while another process, such as the sqlite3 shell,
+  // has the file locked.
+  Duration busy_wait = 250 * kMillisecond;
+  // How long Open looks for damage after a crash. What it has not come to by
+  // then is met when it is read.
+  Duration check_time = 500 * kMillisecond;
+};
+
+// Has the file alone for writing, by a lock on PATH.lock. One thread at a time;
+// histories (history.h) read beside it. Errors: SqliteStatus (sqlite_status.h).
+class Store {
+ public:
+  // Makes what is not there: folders with mode 0700, files with mode 0600.
+  // Brings the tables of an older version up to this one.
+  //
+  // UNAVAILABLE: another process has it; the message names it.
+  // FAILED_PRECONDITION: the file is a newer version's or another program's, or
+  // cannot be opened. PERMISSION_DENIED. DATA_LOSS: it is damaged. After these
+  // it is as it was.
+  static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& path,
+                                                     StoreOptions options = {});
+  // Writes SQLite's log back into the file and removes it.
+  ~Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // Keeps the turn in one transaction; with `save.sync` it is on the disk when
+  // OK is returned, and so is all that was kept before. An empty one is OK and
+  // does nothing, with `sync` too. On an error nothing of it is kept and the
+  // store can be used on: RESOURCE_EXHAUSTED and UNAVAILABLE may be over at the
+  // next attempt. INVALID_ARGUMENT: an id of 0 or beyond 2^63 - 1, or life or
+  // tasks of a job that was never kept. ALREADY_EXISTS: a life row that is kept
+  // already. If the process ends inside of it, all of it is kept, or nothing.
+  //
+  // A job has ended for good when it has `finished` and no task of it is in
+  // another state than "ended": then its life rows are dropped. Rows of a job
+  // that was pruned are ignored. O(rows x log of what is kept + bytes).
+  absl::Status Commit(const TurnSave& save);
+
+  // What to go on with after a start. DATA_LOSS names what cannot be read.
+  // O(what it returns).
+  absl::StatusOr<StoredState> Load();
+
+  // Forgets jobs that have ended for good before `before`, those that ended
+  // first at first, but leaves the last `keep` that have ended. At most
+  // kMaxPruned: if it returns as many, there may be more. Space is used again;
+  // the file does not become smaller. Journal and unfinished jobs stay.
+  // O((keep + jobs forgotten) x log jobs).
+  static constexpr uint32_t kMaxPruned = 1000;
+  absl::StatusOr<uint32_t> Prune(Time before, uint64_t keep);
+
+  // For the same thread; others open their own.
+  History& history() { return history_; }
+
+ private:
+  Store(StoreLock lock, std::unique_ptr<Connection> connection, History history)
+      : lock_(std::move(lock)),
+        connection_(std::move(connection)),
+        history_(std::move(history)) {}
+
+  absl::Status SetSync(bool sync);
+
+  // They go in the opposite order.
+  StoreLock lock_;
+  std::unique_ptr<Connection> connection_;
+  History history_;
+  bool sync_ = false;  // Commits wait for the disk.
+};
+
+}  // namespace muster::local
