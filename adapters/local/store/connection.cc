@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -32,9 +33,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(
   if (code != SQLITE_OK) return connection->Error(code);
   sqlite3_extended_result_codes(db, 1);
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  Duration wait = std::clamp<Duration>(busy_wait / kMillisecond, 0,
-                                       std::numeric_limits<int>::max());
-  sqlite3_busy_timeout(db, static_cast<int>(wait));
+  sqlite3_wal_hook(db, Committed, connection.get());
+  connection->busy_wait_ = busy_wait;
+  connection->SetBusyWait(busy_wait);
   // SQLite falls back to reading without a word.
   if (access == Access::kWrite && sqlite3_db_readonly(db, "main") != 0) {
     return absl::PermissionDeniedError(
@@ -49,6 +50,39 @@ Connection::~Connection() {
     sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   }
   sqlite3_close(db_);
+}
+
+void Connection::SetBusyWait(Duration wait) {
+  Duration milliseconds = std::clamp<Duration>(wait / kMillisecond, 0,
+                                               std::numeric_limits<int>::max());
+  sqlite3_busy_timeout(db_, static_cast<int>(milliseconds));
+}
+
+int Connection::Committed(void* connection, sqlite3*, const char*, int pages) {
+  static_cast<Connection*>(connection)->log_pages_ = pages;
+  return SQLITE_OK;
+}
+
+void Connection::WriteLogBack() {
+  sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                            nullptr);
+}
+
+// In short attempts: SQLite would wait for a place of readers that the next
+// reader, who does not stand in the way, takes again and again.
+bool Connection::RestartLog(Duration wait) {
+  constexpr auto kPause = std::chrono::microseconds(200);
+  const int64_t deadline = SteadyNow() + wait;
+  SetBusyWait(0);
+  int code = SQLITE_BUSY;
+  while (true) {
+    code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_RESTART,
+                                     nullptr, nullptr);
+    if (code != SQLITE_BUSY || SteadyNow() >= deadline) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  SetBusyWait(busy_wait_);
+  return code == SQLITE_OK;
 }
 
 absl::Status Connection::Error(int code) {

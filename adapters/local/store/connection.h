@@ -51,6 +51,15 @@ class Connection {
   void SetTimeLimit(Duration limit);
   bool time_is_over() const { return over_; }
 
+  // Pages in SQLite's log after the last commit of this connection, which does
+  // not write them back by itself.
+  int log_pages() const { return log_pages_; }
+  // Writes back what nobody needs any more, and waits for the disk.
+  void WriteLogBack();
+  // And waits up to `wait` until nobody reads in the log. True: its next page
+  // is the first. False: it stays as long as it is; no harm is done.
+  bool RestartLog(Duration wait);
+
   // Whether the last connection to close a file in WAL mode writes the log
   // back and removes it. By default it does not, nor ever when damage was met.
   void SetTidyOnClose(bool tidy) { tidy_ = tidy; }
@@ -60,7 +69,9 @@ class Connection {
  private:
   friend class Statement;
   Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  void SetBusyWait(Duration wait);
   static int Progress(void* connection);
+  static int Committed(void* connection, sqlite3*, const char*, int pages);
   // Of a result code of this connection.
   absl::Status Error(int code);
 
@@ -71,6 +82,8 @@ class Connection {
   bool damaged_ = false;
   bool over_ = false;
   int64_t deadline_ = 0;  // Of the steady clock.
+  Duration busy_wait_ = 0;
+  int log_pages_ = 0;
 };
 
 // BEGIN IMMEDIATE ... COMMIT. One at a time on a connection, which outlives it.

@@ -16,12 +16,17 @@
 namespace muster::local {
 namespace {
 
-// SQLite writes its log back at a commit that finds 1,000 pages in it, and
-// begins it anew as soon as nobody reads in it. A log that has been longer
-// becomes this short then.
+// Pages in SQLite's log from which on it is written back, and from which on
+// readers are waited for, so that it can begin anew: those that come one after
+// the other would let it grow for ever.
+constexpr int kLongLog = 1000;
+constexpr int kTooLongLog = 2000;
+constexpr Duration kReaderWait = 50 * kMillisecond;
+
+// journal_size_limit: a log that has been longer becomes this short when it
+// begins anew.
 constexpr const char* kSettings =
     "PRAGMA synchronous=NORMAL;"
-    "PRAGMA wal_autocheckpoint=1000;"
     "PRAGMA journal_size_limit=8388608;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA cache_size=-8192";
@@ -135,7 +140,20 @@ absl::Status Store::Commit(const TurnSave& save) {
       Transaction::Begin(connection_.get());
   if (!transaction.ok()) return transaction.status();
   status = TurnWriter(connection_.get()).Write(save);
-  return status.ok() ? transaction->Commit() : status;
+  if (status.ok()) status = transaction->Commit();
+  if (status.ok()) ShortenLog();
+  return status;
+}
+
+void Store::ShortenLog() {
+  if (connection_->log_pages() < kLongLog) return;
+  if (connection_->log_pages() < restart_at_) {
+    connection_->WriteLogBack();
+  } else if (connection_->RestartLog(kReaderWait)) {
+    restart_at_ = kTooLongLog;
+  } else {
+    restart_at_ = std::max(kTooLongLog, 2 * connection_->log_pages());
+  }
 }
 
 absl::StatusOr<StoredState> Store::Load() {
@@ -203,6 +221,7 @@ absl::StatusOr<uint32_t> Store::Prune(Time before, uint64_t keep) {
   }
   if (status.ok()) status = transaction->Commit();
   if (!status.ok()) return status;
+  ShortenLog();
   return static_cast<uint32_t>(jobs.size());
 }
 

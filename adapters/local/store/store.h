@@ -78,12 +78,18 @@ class Store {
         history_(std::move(history)) {}
 
   absl::Status SetSync(bool sync);
+  // Keeps SQLite's log from growing for ever, after a commit. What hinders it
+  // is no error: the log holds all.
+  void ShortenLog();
 
   // They go in the opposite order.
   StoreLock lock_;
   std::unique_ptr<Connection> connection_;
   History history_;
   bool sync_ = false;  // Commits wait for the disk.
+  // Pages of the log from which on readers are waited for: more and more while
+  // one of them stays in it.
+  int restart_at_ = 2000;
 };
 
 }  // namespace muster::local

@@ -1,0 +1,78 @@
+// The length of SQLite's log while somebody reads.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "adapters/local/store/store.h"
+#include "test/adapters/local_store/sample_rows.h"
+
+namespace muster::local {
+namespace {
+
+constexpr uint64_t kMegabyte = 1 << 20;
+
+uint64_t LogBytes(const TestFolder& folder) {
+  return std::filesystem::file_size(folder.File("muster.db-wal"));
+}
+
+// `turns` turns of 20 kB; the longest that the log was.
+uint64_t LongestLog(Store& store, const TestFolder& folder, int turns) {
+  uint64_t longest = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    TurnSave save{.journal = std::string(20'000, 'j'),
+                  .journal_begins = turn % 50 == 0};
+    EXPECT_TRUE(store.Commit(save).ok());
+    longest = std::max(longest, LogBytes(folder));
+  }
+  return longest;
+}
+
+// 60 MB are written.
+TEST(StoreLogTest, ItStaysShortWhilePagesAreReadAllTheTime) {
+  TestFolder folder;
+  std::unique_ptr<Store> store = OpenStore(folder.File());
+  TurnSave save;
+  for (uint64_t id = 1; id <= 500; ++id) save.jobs.push_back(EndedJob(id));
+  ASSERT_TRUE(store->Commit(save).ok());
+  std::atomic<bool> stop = false;
+  std::atomic<int> pages = 0;
+  std::thread reader([&] {
+    absl::StatusOr<History> history = History::Open(folder.File());
+    while (!stop) {
+      absl::StatusOr<std::vector<JobRow>> page = history->Jobs({.limit = 100});
+      ASSERT_TRUE(page.ok()) << page.status();
+      ASSERT_EQ(page->size(), 100u);
+      ++pages;
+    }
+  });
+  while (pages == 0) std::this_thread::yield();
+  uint64_t longest = LongestLog(*store, folder, 3000);
+  stop = true;
+  reader.join();
+  RecordProperty("log_bytes", static_cast<int>(longest));
+  RecordProperty("pages", pages);
+  EXPECT_LT(longest, 16 * kMegabyte);
+}
+
+// Nobody can take away what another process still reads.
+TEST(StoreLogTest, ItBecomesShortAgainAfterAForeignReaderHasGone) {
+  TestFolder folder;
+  std::unique_ptr<Store> store = OpenStore(folder.File());
+  ASSERT_TRUE(store->Commit({.jobs = {SampleJob(1)}}).ok());
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(folder.File().c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM jobs", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_GT(LongestLog(*store, folder, 1000), 16 * kMegabyte);
+  sqlite3_close(db);
+  LongestLog(*store, folder, 50);
+  EXPECT_LE(LogBytes(folder), 8 * kMegabyte);
+}
+
+}  // namespace
+}  // namespace muster::local
