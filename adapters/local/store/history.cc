@@ -19,7 +19,7 @@ std::string Condition(const char* column, bool by_index) {
 }
 
 // Its parameters are name, phase, queue and uid, those of them that are set,
-// then since, until, the time and the id behind which the page begins, limit.
+// then since, the time and the id behind which the page begins, and limit.
 std::string PageQuery(const HistoryFilter& filter) {
   std::string conditions;
   for (auto [set, column] : {std::pair(filter.name.has_value(), "name"),
@@ -28,10 +28,9 @@ std::string PageQuery(const HistoryFilter& filter) {
                              std::pair(filter.uid.has_value(), "uid")}) {
     if (set) conditions += Condition(column, conditions.empty());
   }
-  return absl::StrCat(
-      "SELECT ", kJobColumns, " FROM jobs WHERE ", conditions,
-      "submitted >= ? AND submitted < ? AND (submitted, id) < (?, ?) "
-      "ORDER BY submitted DESC, id DESC LIMIT ?");
+  return absl::StrCat("SELECT ", kJobColumns, " FROM jobs WHERE ", conditions,
+                      "submitted >= ? AND (submitted, id) < (?, ?) "
+                      "ORDER BY submitted DESC, id DESC LIMIT ?");
 }
 
 }  // namespace
@@ -69,12 +68,17 @@ absl::StatusOr<std::vector<JobRow>> History::Jobs(const HistoryFilter& filter) {
     if (!there.ok()) return there.status();
     if (!*there) return jobs;
   }
+  // One bound: of two SQLite would go through all that is behind the wider.
+  if (filter.until != kForever && filter.until <= submitted) {
+    submitted = filter.until;
+    id = 0;
+  }
   Statement page = connection_->Use(PageQuery(filter));
   if (filter.name) page.Bind(*filter.name);
   if (filter.phase) page.Bind(*filter.phase);
   if (filter.queue) page.Bind(*filter.queue);
   if (filter.uid) page.Bind(*filter.uid);
-  page.Bind(filter.since, filter.until, submitted, id, filter.limit);
+  page.Bind(filter.since, submitted, id, filter.limit);
   while (true) {
     absl::StatusOr<bool> row = page.Step();
     if (!row.ok()) return row.status();

@@ -25,9 +25,10 @@ class History {
   static absl::StatusOr<History> Open(const std::string& path);
 
   // Newest first: by time of submission, then id. Without manifest and
-  // environment. INVALID_ARGUMENT: `limit` is out of range. The rows passed
-  // over are those that the most selective of name, phase, queue and uid lets
-  // through and another does not.
+  // environment. INVALID_ARGUMENT: `limit` is out of range. O(log jobs + rows
+  // passed): those of the page, and before them and between them those that the
+  // most selective of name, phase, queue and uid, in this order, lets through
+  // and another does not, and those of the same time as `before`.
   absl::StatusOr<std::vector<JobRow>> Jobs(const HistoryFilter& filter);
 
   // One job, whole. NOT_FOUND. O(log jobs).

@@ -59,7 +59,7 @@ void Statement::BindText(std::string_view value) {
                                value.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void Statement::BindOne(Bytes value) {
+void Statement::BindOne(Blob value) {
   if (error_ != SQLITE_OK) return;
   error_ = sqlite3_bind_blob64(prepared_, ++parameter_, Data(value.bytes),
                                value.bytes.size(), SQLITE_STATIC);

@@ -17,7 +17,7 @@ namespace muster::local {
 class Connection;
 
 // Bytes that are no text: SQLite's BLOB.
-struct Bytes {
+struct Blob {
   std::string_view bytes{};
 };
 
@@ -64,7 +64,7 @@ class Statement {
   void BindInteger(int64_t value);
   void BindText(std::string_view value);
   void BindNull();
-  void BindOne(Bytes value);
+  void BindOne(Blob value);
   void BindOne(const std::string& value) { BindText(value); }
   void BindOne(std::string_view value) { BindText(value); }
   template <std::integral T>

@@ -141,7 +141,7 @@ absl::Status TurnWriter::WriteJournal(const TurnSave& save) {
   }
   if (save.journal.empty()) return absl::OkStatus();
   return connection_.Use("INSERT INTO journal(bytes) VALUES(?)")
-      .Bind(Bytes{save.journal})
+      .Bind(Blob{save.journal})
       .Run();
 }
 
@@ -202,7 +202,7 @@ absl::StatusOr<int64_t> TurnWriter::TextId(std::string_view bytes) {
   {
     Statement find =
         connection_.Use("SELECT id FROM texts WHERE hash = ? AND bytes = ?");
-    absl::StatusOr<bool> row = find.Bind(hash, Bytes{bytes}).Step();
+    absl::StatusOr<bool> row = find.Bind(hash, Blob{bytes}).Step();
     if (!row.ok()) return row.status();
     int64_t id = 0;
     if (*row) {
@@ -212,7 +212,7 @@ absl::StatusOr<int64_t> TurnWriter::TextId(std::string_view bytes) {
   }
   Statement add = connection_.Use(
       "INSERT INTO texts(hash, bytes) VALUES(?, ?) RETURNING id");
-  absl::StatusOr<bool> row = add.Bind(hash, Bytes{bytes}).Step();
+  absl::StatusOr<bool> row = add.Bind(hash, Blob{bytes}).Step();
   if (!row.ok()) return row.status();
   int64_t id = 0;
   if (*row) add.Read(&id);

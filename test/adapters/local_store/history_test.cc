@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <functional>
-#include <random>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/store/store.h"
@@ -158,60 +157,118 @@ std::vector<std::string> Plan(sqlite3* db, const std::string& sql) {
   return lines;
 }
 
-// With 100,000 jobs, no statement that is used goes through a whole table but
-// for those that a start reads, and no page is sorted.
-TEST(HistoryTest, HundredThousandJobsAreReadByIndexes) {
-  std::vector<sqlite3*> connections;
-  opened = &connections;
-  sqlite3_auto_extension(reinterpret_cast<void (*)()>(Remember));
-  TestFolder folder;
-  std::unique_ptr<Store> store = OpenStore(folder.File());
-  sqlite3_reset_auto_extension();
-  ASSERT_EQ(connections.size(), 2u);
-
-  for (uint64_t id = 1; id <= 100'000;) {
-    TurnSave save;
-    for (int i = 0; i < 10'000; ++i) save.jobs.push_back(EndedJob(id++));
-    ASSERT_TRUE(store->Commit(save).ok());
+std::vector<sqlite3_stmt*> Statements(sqlite3* db) {
+  std::vector<sqlite3_stmt*> all;
+  for (sqlite3_stmt* one = sqlite3_next_stmt(db, nullptr); one != nullptr;
+       one = sqlite3_next_stmt(db, one)) {
+    all.push_back(one);
   }
-  TurnSave save{.jobs = {SampleJob(100'001), EndedJob(5)},
-                .life = {SampleLife(100'001, 0)},
-                .tasks = {SampleTask(100'001, 1, "run")}};
-  save.jobs[1].manifest = "another";
-  ASSERT_TRUE(store->Commit(save).ok());
-  ASSERT_EQ(*store->Prune(kForever, 99'990), 10u);
-  ASSERT_EQ(store->Load()->jobs.size(), 1u);
-  for (int set = 0; set < 16; ++set) {
-    HistoryFilter filter{.before = 90'000};
+  return all;
+}
+
+// A store of 100,000 jobs that have ended, and the connections to it.
+class LongHistoryTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kJobs = 100'000;
+
+  LongHistoryTest() {
+    opened = &connections_;
+    sqlite3_auto_extension(reinterpret_cast<void (*)()>(Remember));
+    store_ = OpenStore(folder_.File());
+    sqlite3_reset_auto_extension();
+    for (uint64_t id = 1; id <= kJobs;) {
+      TurnSave save;
+      for (int i = 0; i < 10'000; ++i) save.jobs.push_back(EndedJob(id++));
+      EXPECT_TRUE(store_->Commit(save).ok());
+    }
+  }
+
+  // SQLite's steps since the last call.
+  int TakeSteps() {
+    int steps = 0;
+    for (sqlite3* db : connections_) {
+      for (sqlite3_stmt* statement : Statements(db)) {
+        steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+      }
+    }
+    return steps;
+  }
+
+  std::vector<sqlite3*> connections_{};
+  TestFolder folder_{};
+  std::unique_ptr<Store> store_{};
+};
+
+// Filters of which each lets through at least an eighth of the jobs.
+std::vector<HistoryFilter> WideFilters() {
+  std::vector<HistoryFilter> filters;
+  for (int set = 0; set < 32; ++set) {
+    HistoryFilter filter;
     if (set & 1) filter.uid = 1001;
     if (set & 2) filter.queue = "queue-2";
-    if (set & 4) filter.name = "job-1003";
-    if (set & 8) filter.phase = "succeeded";
-    Page(store->history(), filter);
+    if (set & 4) filter.phase = "succeeded";
+    if (set & 8) filter.before = 60'000;
+    if (set & 16) filter.until = SampleJob(30'000).submitted;
+    filters.push_back(filter);
   }
-  ASSERT_TRUE(store->history().Find(7000).ok());
-  ASSERT_TRUE(store->history().Tasks(7000).ok());
-  ASSERT_TRUE(store->history().Events(7000).ok());
+  return filters;
+}
 
+// No statement that is used goes through a whole table but for those that a
+// start reads, and no page is sorted.
+TEST_F(LongHistoryTest, StatementsUseIndexes) {
+  TurnSave save{.jobs = {SampleJob(kJobs + 1), EndedJob(5)},
+                .life = {SampleLife(kJobs + 1, 0)},
+                .tasks = {SampleTask(kJobs + 1, 1, "run")}};
+  save.jobs[1].manifest = "another";
+  ASSERT_TRUE(store_->Commit(save).ok());
+  ASSERT_EQ(*store_->Prune(kForever, kJobs - 10), 10u);
+  ASSERT_EQ(store_->Load()->jobs.size(), 1u);
+  for (HistoryFilter filter : WideFilters()) {
+    Page(store_->history(), filter);
+    filter.name = "job-1003";
+    Page(store_->history(), filter);
+  }
+  ASSERT_TRUE(store_->history().Find(7000).ok());
+  ASSERT_TRUE(store_->history().Tasks(7000).ok());
+  ASSERT_TRUE(store_->history().Events(7000).ok());
+
+  // All rows are wanted, or there is only one.
+  const std::set<std::string> whole = {
+      "SCAN life", "SCAN journal",       "SCAN sqlite_sequence",
+      "SCAN last", "SCAN sqlite_master", "SCAN CONSTANT ROW"};
   size_t lines = 0;
-  for (sqlite3* db : connections) {
-    for (sqlite3_stmt* statement = sqlite3_next_stmt(db, nullptr);
-         statement != nullptr; statement = sqlite3_next_stmt(db, statement)) {
+  for (sqlite3* db : connections_) {
+    for (sqlite3_stmt* statement : Statements(db)) {
       const std::string sql = sqlite3_sql(statement);
       for (const std::string& line : Plan(db, sql)) {
         ++lines;
-        // All rows are wanted, or there is only one.
-        if (line == "SCAN life" || line == "SCAN journal" ||
-            line == "SCAN sqlite_sequence" || line == "SCAN last" ||
-            line == "SCAN sqlite_master" || line == "SCAN CONSTANT ROW") {
-          continue;
-        }
+        if (whole.contains(line)) continue;
         EXPECT_FALSE(line.starts_with("SCAN")) << line << " of " << sql;
         EXPECT_EQ(line.find("TEMP B-TREE"), line.npos) << line << " of " << sql;
       }
     }
   }
   EXPECT_GT(lines, 30u);
+}
+
+// Nothing in front of a page is passed, nor much between its rows.
+TEST_F(LongHistoryTest, APageCostsWhatIsOnIt) {
+  for (const HistoryFilter& filter : WideFilters()) {
+    TakeSteps();
+    ASSERT_EQ(Page(store_->history(), filter).size(), 100u);
+    int steps = TakeSteps();
+    EXPECT_GT(steps, 1000);
+    EXPECT_LT(steps, 40'000)
+        << "uid " << filter.uid.has_value() << ", queue "
+        << filter.queue.has_value() << ", phase " << filter.phase.has_value()
+        << ", before " << filter.before << ", until " << filter.until;
+  }
+  TakeSteps();
+  ASSERT_TRUE(store_->history().Find(70'000).ok());
+  EXPECT_LT(TakeSteps(), 200);
+  ASSERT_TRUE(store_->Commit({.jobs = {EndedJob(3)}}).ok());
+  EXPECT_LT(TakeSteps(), 500);
 }
 
 }  // namespace

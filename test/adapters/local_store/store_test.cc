@@ -239,7 +239,8 @@ TEST_F(StoreTest, ATurnWithAMistakeIsNotKeptAtAll) {
   status = store_->Commit({.jobs = {SampleJob(2), zero}});
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("jobs.id"));
-  LifeRow late = SampleLife(1, uint64_t{1} << 63);
+  LifeRow late = SampleLife(1, 1);
+  late.seq = uint64_t{1} << 63;
   status = store_->Commit({.life = {late}});
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_EQ(Loaded(), before);
