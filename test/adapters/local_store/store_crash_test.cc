@@ -120,8 +120,9 @@ TEST(StoreCrashTest, WhatWasAcknowledgedIsThereWholeAndAtMostOneTurnMore) {
   uint64_t turns = 0;
   int more = 0;
   int rounds = 0;
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
-  for (; rounds < 100 && std::chrono::steady_clock::now() < end; ++rounds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  auto in_time = [&] { return std::chrono::steady_clock::now() < end; };
+  for (; rounds < 20 || (rounds < 100 && in_time()); ++rounds) {
     uint64_t count = KilledAfter(folder.File(), turns + 1, rounds % 4 == 0,
                                  static_cast<uint32_t>(random() % 30'000));
     for (; count > 0; --count) {
@@ -140,8 +141,7 @@ TEST(StoreCrashTest, WhatWasAcknowledgedIsThereWholeAndAtMostOneTurnMore) {
   }
   RecordProperty("rounds", rounds);
   RecordProperty("turns", static_cast<int>(turns));
-  EXPECT_GE(rounds, 20);
-  EXPECT_GT(turns, 100u);
+  EXPECT_GT(turns, 20u);
   EXPECT_LT(more, rounds);
 }
 

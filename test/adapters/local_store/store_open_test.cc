@@ -203,8 +203,12 @@ TEST(StoreOpenTest, DamageIsToldWhenItIsRead) {
   absl::Status status = (*store)->Load().status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(Message(status), HasSubstr(folder.File()));
+  // Nor is anything else written into the file: it stays in the log, and the
+  // next start looks for damage.
+  EXPECT_TRUE((*store)->Commit({.journal = "x"}).ok());
   store->reset();
   EXPECT_EQ(FileBytes(folder.File()), bytes);
+  EXPECT_TRUE(absl::IsDataLoss(Opened(folder.File())));
 }
 
 // A manifest that has gone: the job is not loaded without it.
