@@ -170,7 +170,9 @@ TEST(StoreOpenTest, DamageAfterACrashIsToldAndNothingIsWritten) {
     WriteFile(folder.File("muster.db-wal"), log);
     absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(folder.File());
     if (store.ok()) {  // The log has a newer one of this page.
-      EXPECT_EQ((*store)->Load()->jobs.size(), 199u) << "page " << page;
+      absl::StatusOr<StoredState> state = (*store)->Load();
+      ASSERT_TRUE(state.ok()) << "page " << page << ": " << state.status();
+      EXPECT_EQ(state->jobs.size(), 199u) << "page " << page;
       continue;
     }
     ++told;
