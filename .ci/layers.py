@@ -24,8 +24,9 @@ ADAPTERS = {
     "report": {"inprocess", "text"},
     "experiments": {"inprocess", "report", "scenario", "text", "workloads"},
     "translate": set(),
-    "kubernetes": {"text", "translate"},
-    "local": set(),
+    "serve": {"text"},
+    "kubernetes": {"serve", "text", "translate"},
+    "local": {"serve", "text"},
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
 # Libraries of their own, with a CMakeLists.txt; the other layers are muster::core.

@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "adapters/kubernetes/api/text.h"
+#include "adapters/text/utf8.h"
 
 namespace muster::kubernetes::api::json {
 namespace {
@@ -28,7 +28,7 @@ std::string Path::ToString() const {
     return text.append(key);
   }
   return text + "[\"" +
-         absl::CHexEscape(std::string(Truncated(key, kMostKey))) + "\"]";
+         absl::CHexEscape(std::string(text::Truncated(key, kMostKey))) + "\"]";
 }
 
 bool Value::Fail(std::string_view why) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "adapters/kubernetes/api/storage.h"
-#include "adapters/kubernetes/api/text.h"
 #include "adapters/kubernetes/api/unix_time.h"
+#include "adapters/text/utf8.h"
 
 namespace muster::kubernetes::api {
 namespace {
@@ -58,8 +58,8 @@ Json ToJson(const ObjectReference& ref) {
 Json ToJson(const Condition& condition) {
   Json json = {{"type", condition.type},
                {"status", condition.status},
-               {"reason", BoundedUtf8(condition.reason, kMaxReason)},
-               {"message", BoundedUtf8(condition.message, kMaxMessage)},
+               {"reason", text::BoundedUtf8(condition.reason, kMaxReason)},
+               {"message", text::BoundedUtf8(condition.message, kMaxMessage)},
                {"lastTransitionTime", FormatTime(condition.last_transition)}};
   if (condition.observed_generation.has_value()) {
     json["observedGeneration"] = *condition.observed_generation;
@@ -186,12 +186,12 @@ std::string EventBody(const Event& event) {
        {{"name", event.name}, {"namespace", std::string(NamespaceOf(event))}}},
       {"eventTime", FormatMicroTime(event.time)},
       {"type", event.warning ? "Warning" : "Normal"},
-      {"reason", BoundedUtf8(event.reason, kMaxReason)},
-      {"action", BoundedUtf8(event.action, kMaxReason)},
-      {"note", BoundedUtf8(event.note, kMaxMessage)},
+      {"reason", text::BoundedUtf8(event.reason, kMaxReason)},
+      {"action", text::BoundedUtf8(event.action, kMaxReason)},
+      {"note", text::BoundedUtf8(event.note, kMaxMessage)},
       {"regarding", ToJson(event.regarding)},
       {"reportingController", event.controller},
-      {"reportingInstance", BoundedUtf8(event.instance, kMaxReason)}};
+      {"reportingInstance", text::BoundedUtf8(event.instance, kMaxReason)}};
   if (event.related.has_value()) json["related"] = ToJson(*event.related);
   if (event.count > 1) json["series"] = SeriesOf(event.count, event.last_time);
   return ToText(json);
@@ -211,10 +211,11 @@ std::string GroupStatusPatchBody(std::string_view uid,
 std::string MusterGroupStatusPatchBody(std::string_view uid,
                                        const MusterGroupStatus& status) {
   Json json = PatchOf(uid);
-  json["status"] = {{"phase", status.phase},
-                    {"pendingPods", status.pending_pods},
-                    {"runningPods", status.running_pods},
-                    {"message", BoundedUtf8(status.message, kMaxMessage)}};
+  json["status"] = {
+      {"phase", status.phase},
+      {"pendingPods", status.pending_pods},
+      {"runningPods", status.running_pods},
+      {"message", text::BoundedUtf8(status.message, kMaxMessage)}};
   return ToText(json);
 }
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/api/text.h"
 #include "adapters/kubernetes/api/unix_time.h"
 #include "adapters/kubernetes/api/writers.h"
+#include "adapters/text/utf8.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 // Names have at most 253 bytes, and reasons what conditions have.
 std::string Text(std::string_view text) {
-  return api::BoundedUtf8(text, api::kMaxMessage);
+  return text::BoundedUtf8(text, api::kMaxMessage);
 }
 
 std::string ToText(const Json& json) {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/host/answers.h"
 #include "adapters/kubernetes/host/metrics_answer.h"
-#include "adapters/kubernetes/serve/metrics_text.h"
-#include "adapters/kubernetes/serve/query.h"
+#include "adapters/serve/metrics_text.h"
+#include "adapters/serve/query.h"
 
 namespace muster::kubernetes {
 namespace {

@@ -12,8 +12,8 @@
 #include "adapters/kubernetes/client/transport.h"
 #include "adapters/kubernetes/host/access_review.h"
 #include "adapters/kubernetes/host/host.h"
-#include "adapters/kubernetes/serve/http_server.h"
-#include "adapters/kubernetes/serve/mailbox.h"
+#include "adapters/serve/http_server.h"
+#include "adapters/serve/mailbox.h"
 
 namespace muster::kubernetes {
 

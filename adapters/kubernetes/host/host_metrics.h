@@ -9,7 +9,7 @@
 
 #include "adapters/kubernetes/client/request_queue.h"
 #include "adapters/kubernetes/client/transport.h"
-#include "adapters/kubernetes/serve/histogram.h"
+#include "adapters/serve/histogram.h"
 
 namespace muster::kubernetes {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/kubernetes/serve/metrics_text.h"
+#include "adapters/serve/metrics_text.h"
 #include "muster/version.h"
 
 namespace muster::kubernetes {

@@ -16,8 +16,8 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "test/adapters/kubernetes/kube_server.h"
-#include "test/adapters/kubernetes_serve/http_client.h"
-#include "test/adapters/kubernetes_serve/metrics_reader.h"
+#include "test/adapters/serve/http_client.h"
+#include "test/adapters/serve/metrics_reader.h"
 
 namespace muster::kubernetes {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "adapters/kubernetes/api/text.h"
+#include "adapters/text/utf8.h"
 #include "test/adapters/kubernetes_api/reading.h"
 
 namespace muster::kubernetes::api {
@@ -170,7 +170,7 @@ TEST(WritersTest, LongTextsEndWhereTheServersBoundIs) {
   const Json json = Json::parse(EventBody(
       {.reason = std::string(500, 'r'), .action = note, .note = note}));
   const auto sent = json["note"].get<std::string>();
-  EXPECT_EQ(sent, Truncated(note, kMaxMessage));
+  EXPECT_EQ(sent, text::Truncated(note, kMaxMessage));
   EXPECT_GE(sent.size(), kMaxMessage - 1);
   EXPECT_EQ(json["reason"].get<std::string>().size(), kMaxReason);
   EXPECT_LE(json["action"].get<std::string>().size(), kMaxReason);
@@ -217,16 +217,6 @@ TEST(QuantitiesTest, ThousandthsAreWrittenWithoutAFraction) {
   EXPECT_EQ(FormatQuantity(8000), "8");
   EXPECT_EQ(FormatQuantity(1500), "1500m");
   EXPECT_EQ(FormatQuantity(-1), "-1m");
-}
-
-TEST(TextTest, IsCutOffAtTheEndOfACharacter) {
-  EXPECT_EQ(Truncated("abc", 3), "abc");
-  EXPECT_EQ(Truncated("abcd", 3), "abc");
-  EXPECT_EQ(Truncated("aé", 2), "a");
-  EXPECT_EQ(Truncated("a🚀b", 4), "a");
-  EXPECT_EQ(Truncated("a🚀b", 5), "a🚀");
-  EXPECT_EQ(Truncated("🚀", 0), "");
-  EXPECT_EQ(Truncated("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);
 }
 
 }  // namespace

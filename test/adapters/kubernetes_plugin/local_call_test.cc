@@ -2,7 +2,7 @@
 #include "adapters/kubernetes/plugin/local_call.h"
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/serve/http_server.h"
+#include "adapters/serve/http_server.h"
 #include "gtest/gtest.h"
 
 namespace muster::kubernetes::plugin {

@@ -1,4 +1,4 @@
-#include "adapters/kubernetes/serve/http_session.h"
+#include "adapters/serve/http_session.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/beast/http/error.hpp>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 namespace asio = boost::asio;
@@ -178,4 +178,4 @@ void HttpSession::OnWritten(const Error& error) {
       stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,4 +1,4 @@
-#include "adapters/kubernetes/serve/address.h"
+#include "adapters/serve/address.h"
 
 #include <boost/asio/ip/address.hpp>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 absl::StatusOr<Address> ParseAddress(std::string_view text) {
   const auto wrong = [&] {
@@ -33,4 +33,4 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   return Address{.host = std::move(host), .port = static_cast<uint16_t>(port)};
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

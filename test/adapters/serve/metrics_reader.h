@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 struct MetricSample {
   std::string name{};
@@ -28,4 +28,4 @@ struct MetricFamily {
 absl::StatusOr<std::map<std::string, MetricFamily>> ReadMetrics(
     std::string_view text);
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

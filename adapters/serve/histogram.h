@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 // Not synchronised.
 class Histogram {
@@ -31,4 +31,4 @@ class Histogram {
   double sum_ = 0;
 };
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -15,9 +15,9 @@
 #include <mutex>
 #include <optional>
 
-#include "adapters/kubernetes/serve/http_server.h"
+#include "adapters/serve/http_server.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 // The way to the server's thread, for as long as there is a server.
 // Thread-safe.
@@ -92,4 +92,4 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   uint64_t open_ = 0;  // Which of them waits for its answer; 0: none.
 };
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::kubernetes::api {
+namespace muster::text {
 
 // The first bytes of a text in UTF-8, `most` at most, and no character in part.
 // Bytes that are no UTF-8 may remain.
@@ -16,4 +16,4 @@ std::string_view Truncated(std::string_view text, size_t most);
 // which counts as it is sent.
 std::string BoundedUtf8(std::string_view text, size_t most);
 
-}  // namespace muster::kubernetes::api
+}  // namespace muster::text

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 // "namespace=a&group=b%20c", decoded. INVALID_ARGUMENT: a name is there twice
 // or a percent sign is followed by no byte; at most 16 parameters. Pure;
@@ -15,4 +15,4 @@ namespace muster::kubernetes::serve {
 absl::StatusOr<std::map<std::string, std::string>> ParseQuery(
     std::string_view query);
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

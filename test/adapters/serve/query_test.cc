@@ -1,11 +1,11 @@
-#include "adapters/kubernetes/serve/query.h"
+#include "adapters/serve/query.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,4 +31,4 @@ TEST(QueryTest, WhatIsAmbiguousOrBrokenIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,4 +1,4 @@
-#include "adapters/kubernetes/serve/http_server.h"
+#include "adapters/serve/http_server.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/serve/http_session.h"
+#include "adapters/serve/http_session.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 namespace asio = boost::asio;
 using Error = boost::system::error_code;
@@ -124,4 +124,4 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
       new HttpServer(std::move(impl), std::move(ports)));
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,9 +1,9 @@
-#include "adapters/kubernetes/serve/histogram.h"
+#include "adapters/serve/histogram.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 Histogram::Histogram(std::vector<double> bounds)
     : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
@@ -15,4 +15,4 @@ void Histogram::Add(double seconds) {
   sum_ += seconds;
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

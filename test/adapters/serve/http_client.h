@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 // A connection to 127.0.0.1.
 class HttpClient {
@@ -32,4 +32,4 @@ std::string Get(uint16_t port, const std::string& target,
 // The same of a whole request, as it is sent.
 std::string Ask(uint16_t port, const std::string& request);
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,4 +1,4 @@
-#include "adapters/kubernetes/serve/query.h"
+#include "adapters/serve/query.h"
 
 #include <vector>
 
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 constexpr size_t kMostParameters = 16;
@@ -62,4 +62,4 @@ absl::StatusOr<std::map<std::string, std::string>> ParseQuery(
   return parameters;
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

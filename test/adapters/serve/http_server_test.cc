@@ -1,5 +1,5 @@
 // Clients of the HTTP server, good ones and bad ones.
-#include "adapters/kubernetes/serve/http_server.h"
+#include "adapters/serve/http_server.h"
 
 #include <atomic>
 #include <future>
@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/serve/mailbox.h"
+#include "adapters/serve/mailbox.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/adapters/kubernetes_serve/http_client.h"
+#include "test/adapters/serve/http_client.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 using ::testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST(MailboxTest, EachQuestionOfManyClientsHasItsOwnAnswer) {
 }
 
 }  // namespace
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

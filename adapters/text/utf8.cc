@@ -1,8 +1,8 @@
-#include "adapters/kubernetes/api/text.h"
+#include "adapters/text/utf8.h"
 
 #include <nlohmann/json.hpp>
 
-namespace muster::kubernetes::api {
+namespace muster::text {
 
 std::string_view Truncated(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
@@ -25,4 +25,4 @@ std::string BoundedUtf8(std::string_view text, size_t most) {
   return std::string(Truncated(valid, most));
 }
 
-}  // namespace muster::kubernetes::api
+}  // namespace muster::text

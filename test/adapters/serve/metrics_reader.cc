@@ -1,4 +1,4 @@
-#include "test/adapters/kubernetes_serve/metrics_reader.h"
+#include "test/adapters/serve/metrics_reader.h"
 
 #include <limits>
 #include <regex>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 const std::regex kName("[a-z][a-z0-9_]*");
@@ -129,4 +129,4 @@ absl::StatusOr<std::map<std::string, MetricFamily>> ReadMetrics(
   return families;
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,9 +1,9 @@
-#include "adapters/kubernetes/serve/address.h"
+#include "adapters/serve/address.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 TEST(AddressTest, IpAddressesWithPorts) {
@@ -27,4 +27,4 @@ TEST(AddressTest, WhatIsNoneIsRefusedAndQuoted) {
 }
 
 }  // namespace
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,4 +1,4 @@
-#include "test/adapters/kubernetes_serve/http_client.h"
+#include "test/adapters/serve/http_client.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 HttpClient::HttpClient(uint16_t port) {
   socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -74,4 +74,4 @@ std::string Get(uint16_t port, const std::string& target,
                        "Connection: close\r\n\r\n");
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

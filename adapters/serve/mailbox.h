@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 // Thread-safe. A question is a function that is called on the thread that
 // knows, and hands on what it finds as a value.
@@ -34,4 +34,4 @@ class Mailbox {
   bool closed_ = false;
 };
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

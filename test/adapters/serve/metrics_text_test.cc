@@ -1,13 +1,13 @@
 // What Prometheus reads, whatever the texts in it are.
-#include "adapters/kubernetes/serve/metrics_text.h"
+#include "adapters/serve/metrics_text.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/adapters/kubernetes_serve/metrics_reader.h"
+#include "test/adapters/serve/metrics_reader.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 using ::testing::ElementsAre;
@@ -101,4 +101,4 @@ TEST(MetricsReaderTest, RefusesWhatPrometheusWould) {
 }
 
 }  // namespace
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -1,11 +1,11 @@
-#include "adapters/kubernetes/serve/metrics_text.h"
+#include "adapters/serve/metrics_text.h"
 
 #include <charconv>
 #include <cmath>
 
-#include "adapters/kubernetes/api/text.h"
+#include "adapters/text/utf8.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 namespace {
 
 // As Go reads it, which is what Prometheus is written in.
@@ -21,7 +21,7 @@ std::string Number(double value) {
 
 std::string LabelValue(std::string_view text) {
   std::string value;
-  for (const char c : api::BoundedUtf8(text, kMaxLabel)) {
+  for (const char c : text::BoundedUtf8(text, kMaxLabel)) {
     switch (c) {
       case '\\':
         value += R"(\\)";
@@ -81,4 +81,4 @@ void MetricsText::Add(std::string_view name, std::string_view help,
   Line("_count", {}, std::to_string(histogram.count()));
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 struct Address {
   std::string host{};  // An IP address; IPv6 without brackets.
@@ -21,4 +21,4 @@ struct Address {
 // expected. Pure; O(bytes).
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "adapters/kubernetes/serve/histogram.h"
+#include "adapters/serve/histogram.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 inline constexpr char kMetricsContentType[] =
     "text/plain; version=0.0.4; charset=utf-8";
@@ -52,4 +52,4 @@ class MetricsText {
 // A text as it may stand between a label's quotes. Pure; O(bytes).
 std::string LabelValue(std::string_view text);
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

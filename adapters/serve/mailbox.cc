@@ -1,8 +1,8 @@
-#include "adapters/kubernetes/serve/mailbox.h"
+#include "adapters/serve/mailbox.h"
 
 #include <utility>
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 bool Mailbox::Put(Question question) {
   {
@@ -26,4 +26,4 @@ void Mailbox::Close() {
   dropped.swap(waiting_);
 }
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "adapters/kubernetes/serve/address.h"
+#include "adapters/serve/address.h"
 
-namespace muster::kubernetes::serve {
+namespace muster::serve {
 
 struct HttpRequest {
   std::string method{};  // "GET".
@@ -75,4 +75,4 @@ class HttpServer {
   const std::vector<uint16_t> ports_;
 };
 
-}  // namespace muster::kubernetes::serve
+}  // namespace muster::serve
