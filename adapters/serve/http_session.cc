@@ -1,6 +1,10 @@
 #include "adapters/serve/http_session.h"
 
+#include <poll.h>
+
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -16,14 +20,6 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-bool IsLoopback(const asio::ip::address& address) {
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6())
-        .is_loopback();
-  }
-  return address.is_loopback();
-}
-
 std::string_view View(beast::string_view text) {
   return {text.data(), text.size()};
 }
@@ -33,6 +29,17 @@ std::string TokenOf(std::string_view authorization) {
   const std::string text(authorization);
   if (!absl::StartsWithIgnoreCase(text, "Bearer ")) return "";
   return text.substr(kBearer.size());
+}
+
+template <class Message>
+void SetFields(const HttpResponse& response, Message* message) {
+  message->set(http::field::content_type, response.content_type);
+  message->set("X-Content-Type-Options", "nosniff");
+  message->set(http::field::cache_control, "no-store");
+  if (response.retry_after > 0) {
+    message->set(http::field::retry_after,
+                 std::to_string(response.retry_after));
+  }
 }
 
 }  // namespace
@@ -47,32 +54,12 @@ void Gate::Close() {
   io_ = nullptr;
 }
 
-bool Connections::Enter(const asio::ip::address& peer) {
-  if (all_ >= limits_.connections) return false;
-  size_t& own = of_peer_[peer];
-  if (own >= limits_.connections_of_peer) return false;
-  ++own;
-  ++all_;
-  return true;
-}
-
-void Connections::Leave(const asio::ip::address& peer) {
-  const auto it = of_peer_.find(peer);
-  if (--it->second == 0) of_peer_.erase(it);
-  --all_;
-}
-
-HttpSession::HttpSession(asio::ip::tcp::socket socket, asio::ip::address peer,
+HttpSession::HttpSession(Socket socket, Peer peer,
                          std::shared_ptr<const Shared> shared)
     : shared_(std::move(shared)),
       stream_(std::move(socket)),
       peer_(std::move(peer)),
-      timer_(stream_.get_executor()) {
-  Error error;
-  const asio::ip::address here =
-      stream_.socket().local_endpoint(error).address();
-  loopback_ = !error && IsLoopback(peer_) && IsLoopback(here);
-}
+      timer_(stream_.get_executor()) {}
 
 HttpSession::~HttpSession() { shared_->connections->Leave(peer_); }
 
@@ -122,7 +109,8 @@ void HttpSession::Ask() {
                    : std::string(target.substr(mark + 1)),
       .token = TokenOf(View(message[http::field::authorization])),
       .body = std::move(message.body()),
-      .loopback = loopback_};
+      .loopback = peer_.loopback,
+      .peer = peer_.credentials};
   open_ = ++requests_;
   timer_.expires_after(shared_->limits.answer);
   timer_.async_wait(
@@ -140,25 +128,53 @@ void HttpSession::Ask() {
       if (self != nullptr) self->Answer(number, std::move(response));
     });
   };
+  Watch();
   shared_->handler(std::move(request), reply);
+}
+
+void HttpSession::Watch() {
+  stream_.socket().async_wait(asio::socket_base::wait_read,
+                              [self = shared_from_this()](const Error& error) {
+                                if (!error && self->HasGone()) self->End();
+                              });
+}
+
+// One that has ended its own half only may still wait for an answer; of a
+// stream, which has no end, it is taken to have gone.
+bool HttpSession::HasGone() {
+  if (open_ == 0 && open_part_ == 0) return false;
+  pollfd ready = {.fd = stream_.socket().native_handle(),
+                  .events = POLLIN | POLLRDHUP,
+                  .revents = 0};
+  if (poll(&ready, 1, 0) <= 0) return false;
+  const int gone = POLLHUP | POLLERR | (open_part_ != 0 ? POLLRDHUP : 0);
+  return (ready.revents & gone) != 0;
+}
+
+void HttpSession::End() {
+  open_ = 0;
+  open_part_ = 0;
+  source_ = nullptr;
+  timer_.cancel();
+  stream_.close();
 }
 
 void HttpSession::Answer(uint64_t request, HttpResponse response) {
   if (request != open_) return;
   open_ = 0;
   timer_.cancel();
-  Write(std::move(response), parser_->get().keep_alive());
+  stream_.socket().cancel();  // What Watch waits for.
+  const bool keep_alive = parser_->get().keep_alive();
+  if (response.more) {
+    WriteHead(std::move(response), keep_alive);
+  } else {
+    Write(std::move(response), keep_alive);
+  }
 }
 
 void HttpSession::Write(HttpResponse response, bool keep_alive) {
   response_.emplace(static_cast<http::status>(response.status), 11);
-  response_->set(http::field::content_type, response.content_type);
-  response_->set("X-Content-Type-Options", "nosniff");
-  response_->set(http::field::cache_control, "no-store");
-  if (response.retry_after > 0) {
-    response_->set(http::field::retry_after,
-                   std::to_string(response.retry_after));
-  }
+  SetFields(response, &*response_);
   response_->body() = std::move(response.body);
   response_->keep_alive(keep_alive);
   response_->prepare_payload();
@@ -171,11 +187,87 @@ void HttpSession::Write(HttpResponse response, bool keep_alive) {
 }
 
 void HttpSession::OnWritten(const Error& error) {
-  if (error) return;
-  if (response_->keep_alive()) return Read();
+  if (error) return End();
+  const bool keep = head_ ? head_->keep_alive() : response_->keep_alive();
+  head_serializer_.reset();
+  head_.reset();
+  if (keep) return Read();
   Error ignored;
   ignored =
-      stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+      stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+}
+
+void HttpSession::WriteHead(HttpResponse response, bool keep_alive) {
+  head_.emplace(static_cast<http::status>(response.status), 11);
+  SetFields(response, &*head_);
+  head_->chunked(true);
+  head_->keep_alive(keep_alive);
+  head_serializer_.emplace(*head_);
+  source_ = std::make_unique<BodySource>(std::move(response.more));
+  over_ = false;
+  timer_.expires_after(shared_->limits.stream);
+  timer_.async_wait([self = shared_from_this()](const Error& error) {
+    if (error || self->source_ == nullptr) return;
+    self->over_ = true;
+    if (self->open_part_ != 0) {
+      self->TakePart(self->open_part_, {.last = true});
+    }
+  });
+  stream_.expires_after(shared_->limits.transfer);
+  http::async_write_header(
+      stream_, *head_serializer_,
+      [self = shared_from_this(), first = std::move(response.body)](
+          const Error& error, size_t /*bytes*/) mutable {
+        if (error) return self->End();
+        self->WritePart({.bytes = std::move(first)});
+      });
+}
+
+void HttpSession::AskForPart() {
+  open_part_ = ++parts_;
+  const PartReply reply = [gate = shared_->gate,
+                           session = std::weak_ptr(shared_from_this()),
+                           number = open_part_](BodyPart part) {
+    gate->Post([session, number, part = std::move(part)]() mutable {
+      const auto self = session.lock();
+      if (self != nullptr) self->TakePart(number, std::move(part));
+    });
+  };
+  Watch();
+  (*source_)(reply);
+}
+
+void HttpSession::TakePart(uint64_t number, BodyPart part) {
+  if (number != open_part_) return;
+  open_part_ = 0;
+  stream_.socket().cancel();
+  WritePart(std::move(part));
+}
+
+void HttpSession::WritePart(BodyPart part) {
+  part_ = std::move(part);
+  part_.last = part_.last || over_;
+  // An empty chunk would be the end.
+  if (part_.bytes.empty()) return part_.last ? WriteLast() : AskForPart();
+  stream_.expires_after(shared_->limits.transfer);
+  asio::async_write(
+      stream_, http::make_chunk(asio::buffer(part_.bytes)),
+      [self = shared_from_this()](const Error& error, size_t /*bytes*/) {
+        if (error) return self->End();
+        if (self->part_.last || self->over_) return self->WriteLast();
+        self->AskForPart();
+      });
+}
+
+void HttpSession::WriteLast() {
+  source_ = nullptr;
+  timer_.cancel();
+  stream_.expires_after(shared_->limits.transfer);
+  asio::async_write(
+      stream_, http::make_chunk_last(),
+      [self = shared_from_this()](const Error& error, size_t /*bytes*/) {
+        self->OnWritten(error);
+      });
 }
 
 }  // namespace muster::serve

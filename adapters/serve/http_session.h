@@ -1,20 +1,22 @@
 // One connection of the HTTP server. Included by the server alone.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "adapters/serve/connections.h"
 #include "adapters/serve/http_server.h"
 
 namespace muster::serve {
@@ -32,23 +34,11 @@ class Gate {
   boost::asio::io_context* io_;
 };
 
-// Connections that are open. On the server's thread.
-class Connections {
- public:
-  explicit Connections(const HttpLimits& limits) : limits_(limits) {}
-  // False: there are too many.
-  bool Enter(const boost::asio::ip::address& peer);
-  void Leave(const boost::asio::ip::address& peer);
-
- private:
-  const HttpLimits limits_;
-  size_t all_ = 0;
-  std::map<boost::asio::ip::address, size_t> of_peer_;
-};
-
 // Lives as long as something of it is awaited. On the server's thread.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+
   // What it shares with the server.
   struct Shared {
     HttpLimits limits{};
@@ -58,9 +48,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   };
 
   // The peer has entered `connections`.
-  HttpSession(boost::asio::ip::tcp::socket socket,
-              boost::asio::ip::address peer,
-              std::shared_ptr<const Shared> shared);
+  HttpSession(Socket socket, Peer peer, std::shared_ptr<const Shared> shared);
   ~HttpSession();
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -79,15 +67,36 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void Answer(uint64_t request, HttpResponse response);
   void Write(HttpResponse response, bool keep_alive);
   void OnWritten(const Error& error);
+  // Ends when the client goes; while its answer, or a part, is awaited.
+  void Watch();
+  bool HasGone();
+  void End();
+
+  // A stream: its head, then part after part.
+  void WriteHead(HttpResponse response, bool keep_alive);
+  void AskForPart();
+  void TakePart(uint64_t number, BodyPart part);
+  void WritePart(BodyPart part);
+  void WriteLast();
 
   const std::shared_ptr<const Shared> shared_;
-  boost::beast::tcp_stream stream_;
-  const boost::asio::ip::address peer_;
-  bool loopback_ = false;
+  boost::beast::basic_stream<boost::asio::generic::stream_protocol> stream_;
+  const Peer peer_;
   boost::asio::steady_timer timer_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<Body>> parser_;
   std::optional<boost::beast::http::response<Body>> response_;
+  // Of a stream.
+  std::optional<boost::beast::http::response<boost::beast::http::empty_body>>
+      head_;
+  std::optional<
+      boost::beast::http::response_serializer<boost::beast::http::empty_body>>
+      head_serializer_;
+  std::unique_ptr<BodySource> source_{};
+  BodyPart part_{};  // That is being written.
+  uint64_t parts_ = 0;
+  uint64_t open_part_ = 0;  // Which of them is awaited; 0: none.
+  bool over_ = false;       // Its time is.
   uint64_t requests_ = 0;
   uint64_t open_ = 0;  // Which of them waits for its answer; 0: none.
 };
