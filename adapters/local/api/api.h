@@ -1,0 +1,61 @@
+// Api: what is asked of musterd over its socket, in step with its loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "adapters/local/controller/controller.h"
+#include "adapters/local/store/history.h"
+#include "adapters/serve/http_server.h"
+#include "muster/ids.h"
+
+namespace muster::local {
+
+struct ApiOptions {
+  std::string state{};  // As ControllerConfig::state.
+  uint32_t owner = 0;   // The user whose daemon it is: he may do everything.
+  // Where an attempt, whose folder this is, writes its output or its error
+  // output: the name of a file there, or an absolute path. Null: to the files
+  // "output" and "error".
+  std::function<std::string(const std::string& folder, bool error)> output_of{};
+  size_t most_waiting = 4096;            // Requests between two turns.
+  Duration longest_wait = 60 * kSecond;  // Of ?wait=.
+};
+
+// docs/local-api.yaml has the routes. A turn: Turn, the controller's Step, the
+// store's Commit, and then Kept; or Refuse, if it could not be kept. So nothing
+// is told before it is kept.
+class Api {
+ public:
+  // `wake` makes the loop turn; it is called on any thread.
+  Api(ApiOptions options, std::function<void()> wake);
+  // Its server has gone before.
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // Any thread: takes a request in. 503 if too many wait.
+  void Handle(serve::HttpRequest request, const serve::Reply& reply);
+
+  // All others: the loop's thread. Carries out what is to be changed. Neither
+  // is owned or kept. The price of the requests.
+  void Turn(Controller* controller, History* history, Time now);
+  // Tells what came of it, answers all else, and those who waited for jobs that
+  // have finished. O(requests + those who wait).
+  void Kept(Controller* controller, History* history, Time now);
+  // The turn was not kept: all that wait are told why, and nothing else. 503.
+  void Refuse(const absl::Status& why);
+  // When Turn and Kept are due though nobody asks; kForever: not.
+  Time wake_at() const;
+
+ private:
+  struct Rooms;
+  std::unique_ptr<Rooms> rooms_;
+};
+
+}  // namespace muster::local

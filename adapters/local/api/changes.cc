@@ -1,0 +1,112 @@
+// Routes that change something.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/api/context.h"
+#include "adapters/local/api/error_answer.h"
+#include "adapters/local/api/job_json.h"
+#include "adapters/local/api/submission_json.h"
+#include "adapters/local/api/view_json.h"
+#include "nlohmann/json.hpp"
+
+namespace muster::local {
+namespace {
+
+using serve::HttpResponse;
+
+HttpResponse Submit(const ApiContext& context, const Asked& asked) {
+  auto submission = ReadSubmission(asked.body);
+  if (!submission.ok()) return ErrorAnswer(submission.status());
+  submission->uid = asked.viewer.uid;
+  submission->gid = asked.viewer.gid;
+  if (asked.route == Route::kWhatIf) {
+    const auto forecast = context.controller.WhatIf(*submission, context.now);
+    if (!forecast.ok()) return ContentErrorAnswer(forecast.status());
+    return JsonAnswer(ToText(ForecastJson(*forecast)));
+  }
+  const auto result = context.controller.Submit(*submission, context.now);
+  if (!result.ok()) return ContentErrorAnswer(result.status());
+  return JsonAnswer(ToText(SubmitJson(*result)), 201);
+}
+
+// OK, or why the viewer may not change the job.
+absl::Status MayChange(const ApiContext& context, const Asked& asked) {
+  const auto row = FindJob(context, asked.job);
+  if (!row.ok()) return row.status();
+  if (!asked.viewer.Owns(row->uid)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("job ", asked.job, ": is another user's"));
+  }
+  if (row->finished != kForever) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", asked.job, ": has finished"));
+  }
+  return absl::OkStatus();
+}
+
+// Changes that have something in their body.
+absl::Status ChangeByBody(const ApiContext& context, const Asked& asked,
+                          bool* content) {
+  Controller& c = context.controller;
+  absl::StatusOr<std::string> text = "";
+  absl::StatusOr<ResizeBody> resize = ResizeBody{};
+  if (asked.route == Route::kPriority) text = ReadText(asked.body, "priority");
+  if (asked.route == Route::kMove) text = ReadText(asked.body, "queue");
+  if (asked.route == Route::kResize) resize = ReadResize(asked.body);
+  if (!text.ok()) return text.status();
+  if (!resize.ok()) return resize.status();
+  *content = true;
+  switch (asked.route) {
+    case Route::kPriority:
+      return c.Reprioritize(asked.job, *text, context.now);
+    case Route::kMove:
+      return c.Move(asked.job, *text, context.now);
+    default:
+      return c.Resize(asked.job, resize->role, resize->size, context.now);
+  }
+}
+
+absl::Status ChangeJob(const ApiContext& context, const Asked& asked,
+                       bool* content) {
+  Controller& c = context.controller;
+  if (asked.route == Route::kPriority || asked.route == Route::kMove ||
+      asked.route == Route::kResize) {
+    return ChangeByBody(context, asked, content);
+  }
+  const absl::Status empty = ExpectNoContent(asked.body);
+  if (!empty.ok()) return empty;
+  switch (asked.route) {
+    case Route::kCancel:
+      return c.Cancel(asked.job, context.now);
+    case Route::kHold:
+      return c.Hold(asked.job, context.now);
+    case Route::kRelease:
+      return c.Release(asked.job, context.now);
+    case Route::kSuspend:
+      return c.Suspend(asked.job, context.now);
+    case Route::kResume:
+      return c.Resume(asked.job, context.now);
+    default:
+      return absl::InternalError("no change");
+  }
+}
+
+}  // namespace
+
+bool IsChange(Route route) { return route <= Route::kResize; }
+
+HttpResponse Change(const ApiContext& context, const Asked& asked) {
+  if (asked.route == Route::kSubmit || asked.route == Route::kWhatIf) {
+    return Submit(context, asked);
+  }
+  const absl::Status may = MayChange(context, asked);
+  if (!may.ok()) return ErrorAnswer(may);
+  bool content = false;
+  const absl::Status status = ChangeJob(context, asked, &content);
+  if (!status.ok()) {
+    return content ? ContentErrorAnswer(status) : ErrorAnswer(status);
+  }
+  return JsonAnswer(absl::StrCat("{\"id\":", asked.job, "}"));
+}
+
+}  // namespace muster::local

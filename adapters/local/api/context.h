@@ -1,0 +1,52 @@
+// What routes are answered with. Included by the Api's parts alone.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/api/api.h"
+#include "adapters/local/api/log_reader.h"
+#include "adapters/local/api/route.h"
+#include "adapters/local/controller/controller.h"
+#include "adapters/local/store/history.h"
+
+namespace muster::local {
+
+// Those who follow what a job writes.
+struct Follower {
+  TaskKey task{};
+  std::weak_ptr<std::atomic<bool>> over{};
+};
+
+// Of one turn. Nothing is owned.
+struct ApiContext {
+  Controller& controller;
+  History& history;
+  LogReader& logs;
+  std::vector<Follower>& followers;
+  const ApiOptions& options;
+  Time now = 0;
+};
+
+// A job that has not finished, or of the history; without manifest and
+// environment. NOT_FOUND. O(log jobs).
+absl::StatusOr<JobRow> FindJob(const ApiContext& context, uint64_t job);
+
+// Whether the turn has to be kept before anything is told of it.
+bool IsChange(Route route);
+
+// Carries a change out, and what is to be told once it is kept. O(as the
+// controller's function).
+serve::HttpResponse Change(const ApiContext& context, const Asked& asked);
+
+// Answers what changes nothing.
+serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
+
+// The job as the viewer may see it; whole if `details`.
+serve::HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
+                              uint64_t job);
+
+}  // namespace muster::local

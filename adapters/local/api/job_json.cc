@@ -1,0 +1,141 @@
+#include "adapters/local/api/job_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "muster/workload/parse.h"
+
+namespace muster::local {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+void AddTime(const char* name, Time time, Json* json) {
+  if (time != kForever) (*json)[name] = SecondsOf(time);
+}
+
+}  // namespace
+
+double SecondsOf(Time time) {
+  constexpr Time kMicrosecond = 1'000;
+  return static_cast<double>(time / kMicrosecond) / 1e6;
+}
+
+Json JobJson(const JobRow& row) {
+  Json json{{"id", row.id},
+            {"name", row.name},
+            {"uid", row.uid},
+            {"queue", row.queue},
+            {"priority", row.priority_class},
+            {"phase", row.phase},
+            {"submitted", SecondsOf(row.submitted)}};
+  if (row.held) json["held"] = true;
+  if (row.array != 0) json["array"] = row.array;
+  if (row.array_index) json["array_index"] = *row.array_index;
+  AddTime("started", row.started, &json);
+  AddTime("finished", row.finished, &json);
+  if (!row.reason.empty()) json["reason"] = row.reason;
+  if (row.exit_code) json["exit_code"] = *row.exit_code;
+  if (row.restarts > 0) json["restarts"] = row.restarts;
+  if (row.preemptions > 0) json["preemptions"] = row.preemptions;
+  return json;
+}
+
+Json TaskJson(const TaskRow& row, const std::string& name) {
+  Json json{{"task", name},
+            {"attempt", row.key.attempt},
+            {"state", row.state},
+            {"node", row.node},
+            {"devices", row.devices}};
+  AddTime("started", row.started, &json);
+  AddTime("ended", row.ended, &json);
+  if (row.code) json["exit_code"] = *row.code;
+  if (!row.reason.empty()) json["reason"] = row.reason;
+  return json;
+}
+
+Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks) {
+  Json json = JobJson(row);
+  json["gid"] = row.gid;
+  json["directory"] = row.directory;
+  const TaskNames names(row);
+  Json list = Json::array();
+  for (const TaskRow& task : tasks) {
+    list.push_back(TaskJson(task, names.Of(task.key)));
+  }
+  json["tasks"] = std::move(list);
+  json["manifest"] = row.manifest;
+  json["document"] = row.document;
+  json["environment"] = row.environment;
+  return json;
+}
+
+void AddDetails(const JobDetails& details, Json* job) {
+  Json conditions = Json::array();
+  for (const workload::Condition& c : details.conditions) {
+    conditions.push_back({{"type", Name(c.type)},
+                          {"status", c.status},
+                          {"reason", std::string(c.reason)}});
+  }
+  (*job)["conditions"] = std::move(conditions);
+  if (details.checkpoint_at != 0) {
+    (*job)["checkpoint_at"] = SecondsOf(details.checkpoint_at);
+  }
+}
+
+TaskNames::TaskNames(const JobRow& row) {
+  const auto parsed = workload::Parse(row.manifest);
+  if (!parsed.ok() || row.document >= parsed->size()) return;
+  for (const workload::Role& role : (*parsed)[row.document].job.roles) {
+    roles_.push_back(role.name);
+  }
+}
+
+std::string TaskNames::Of(const TaskKey& key) const {
+  return key.role < roles_.size()
+             ? absl::StrCat(roles_[key.role], "-", key.index)
+             : absl::StrCat(key.role, "-", key.index);
+}
+
+bool TaskNames::Find(const std::string& name, uint32_t* role,
+                     uint32_t* index) const {
+  *role = 0;
+  *index = 0;
+  if (absl::SimpleAtoi(name, index)) return true;
+  const auto find = [&](const std::string& text) {
+    const auto it = std::ranges::find(roles_, text);
+    *role = static_cast<uint32_t>(it - roles_.begin());
+    return it != roles_.end() || absl::SimpleAtoi(text, role);
+  };
+  const size_t dash = name.rfind('-');
+  if (dash != std::string::npos &&
+      absl::SimpleAtoi(name.substr(dash + 1), index)) {
+    return find(name.substr(0, dash));
+  }
+  *index = 0;
+  return find(name);
+}
+
+std::vector<TaskRow> LastAttempts(const std::vector<TaskRow>& tasks) {
+  std::vector<TaskRow> last;
+  for (const TaskRow& task : tasks) {
+    if (!last.empty() && last.back().key.role == task.key.role &&
+        last.back().key.index == task.key.index) {
+      last.back() = task;
+    } else {
+      last.push_back(task);
+    }
+  }
+  return last;
+}
+
+std::string ToText(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false,
+                   Json::error_handler_t::replace);
+}
+
+}  // namespace muster::local

@@ -1,0 +1,56 @@
+// Jobs as JSON: docs/local-api.yaml has their members. Pure functions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "adapters/local/controller/submission.h"
+#include "adapters/local/controller/views.h"
+#include "adapters/local/model/job_row.h"
+#include "adapters/local/model/task_row.h"
+#include "muster/ids.h"
+
+namespace muster::local {
+
+// Times are seconds since 1970, rounded to microseconds. What there is not,
+// such as the end of a job that runs, is left out. Strings that are no UTF-8
+// have U+FFFD there once they are written by ToText.
+
+double SecondsOf(Time time);
+
+// What everybody may know of a job. O(bytes).
+nlohmann::ordered_json JobJson(const JobRow& row);
+
+// A task's state and what it holds. `name`: "ROLE-INDEX".
+nlohmann::ordered_json TaskJson(const TaskRow& row, const std::string& name);
+
+// JobJson, and with it what only its owner may know: what it runs, where, with
+// which tasks. `tasks`: the last attempt of each task.
+nlohmann::ordered_json WholeJobJson(const JobRow& row,
+                                    const std::vector<TaskRow>& tasks);
+
+// Adds what a job that has not finished is doing.
+void AddDetails(const JobDetails& details, nlohmann::ordered_json* job);
+
+// "worker-0": names of the roles as the job's manifest has them; where it
+// cannot be read, their numbers.
+class TaskNames {
+ public:
+  explicit TaskNames(const JobRow& row);
+  std::string Of(const TaskKey& key) const;
+  // The role and index of such a name, or of "worker", "0-1" and "1": a role
+  // by its number, or the first role's index. False: there is no such role.
+  bool Find(const std::string& name, uint32_t* role, uint32_t* index) const;
+
+ private:
+  std::vector<std::string> roles_{};
+};
+
+// Of all attempts, by key, the last one of each task.
+std::vector<TaskRow> LastAttempts(const std::vector<TaskRow>& tasks);
+
+// One line.
+std::string ToText(const nlohmann::ordered_json& json);
+
+}  // namespace muster::local

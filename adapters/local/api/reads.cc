@@ -1,0 +1,277 @@
+// Routes that change nothing.
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/api/context.h"
+#include "adapters/local/api/error_answer.h"
+#include "adapters/local/api/job_json.h"
+#include "adapters/local/api/metrics_page.h"
+#include "adapters/local/api/view_json.h"
+#include "adapters/local/controller/task_folder.h"
+#include "adapters/serve/metrics_text.h"
+#include "muster/version.h"
+
+namespace muster::local {
+namespace {
+
+using serve::HttpResponse;
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kMax64 = std::numeric_limits<int64_t>::max();
+
+bool Waits(const JobRow& row) {
+  return row.phase == Name(workload::LifePhase::kQueued) ||
+         row.phase == Name(workload::LifePhase::kNew) ||
+         row.phase == Name(workload::LifePhase::kSuspended);
+}
+
+// Written job by job: there may be many.
+class JobList {
+ public:
+  void Add(const Json& job) {
+    text_ += count_++ == 0 ? "" : ",";
+    text_ += ToText(job);
+  }
+  HttpResponse Answer() && {
+    return JsonAnswer(absl::StrCat("{\"jobs\":[", text_, "]}"));
+  }
+
+ private:
+  std::string text_{};
+  size_t count_ = 0;
+};
+
+HttpResponse Jobs(const ApiContext& context, const Asked& asked) {
+  const auto uid = asked.Number("uid", kMax64, kMax32);
+  const auto why = asked.Flag("why");
+  if (!uid.ok()) return ErrorAnswer(uid.status());
+  if (!why.ok()) return ErrorAnswer(why.status());
+  JobList list;
+  for (const JobRow* row : context.controller.Jobs()) {
+    if (row->finished != kForever) continue;
+    if (*uid != kMax64 && row->uid != *uid) continue;
+    Json json = JobJson(*row);
+    if (*why && Waits(*row)) {
+      const auto explanation = context.controller.Explain(row->id);
+      if (explanation.ok()) json["why"] = explanation->text;
+    }
+    list.Add(json);
+  }
+  return std::move(list).Answer();
+}
+
+HttpResponse Explain(const ApiContext& context, const Asked& asked) {
+  const auto row = FindJob(context, asked.job);
+  if (!row.ok()) return ErrorAnswer(row.status());
+  if (!asked.viewer.Owns(row->uid)) {
+    return ErrorAnswer(absl::PermissionDeniedError(
+        absl::StrCat("job ", asked.job, ": is another user's")));
+  }
+  const auto explanation = context.controller.Explain(asked.job);
+  if (!explanation.ok()) {
+    return ErrorAnswer(absl::FailedPreconditionError(
+        absl::StrCat("job ", asked.job, ": has finished: ", row->phase,
+                     row->reason.empty() ? "" : ", ", row->reason)));
+  }
+  Json json = ExplanationJson(*explanation);
+  json["id"] = asked.job;
+  return JsonAnswer(ToText(json));
+}
+
+absl::StatusOr<HistoryFilter> ReadFilter(const Asked& asked) {
+  HistoryFilter filter;
+  const auto text = [&](const char* name, std::optional<std::string>* to) {
+    if (asked.parameters.contains(name)) *to = asked.Parameter(name);
+  };
+  text("name", &filter.name);
+  text("queue", &filter.queue);
+  text("phase", &filter.phase);
+  constexpr uint64_t kMaxSeconds = 9'000'000'000;
+  const auto uid = asked.Number("uid", kMax64, kMax32);
+  const auto since = asked.Number("since", 0, kMaxSeconds);
+  const auto until = asked.Number("until", kMax64, kMaxSeconds);
+  const auto before = asked.Number("before", 0, kMax64);
+  const auto limit = asked.Number("limit", 100, HistoryFilter::kMaxLimit);
+  for (const auto* number : {&uid, &since, &until, &before, &limit}) {
+    if (!number->ok()) return number->status();
+  }
+  if (*uid != kMax64) filter.uid = static_cast<uint32_t>(*uid);
+  filter.since = static_cast<Time>(*since) * kSecond;
+  if (*until != kMax64) filter.until = static_cast<Time>(*until) * kSecond;
+  filter.before = *before;
+  filter.limit = static_cast<uint32_t>(*limit);
+  return filter;
+}
+
+HttpResponse HistoryPage(const ApiContext& context, const Asked& asked) {
+  const auto filter = ReadFilter(asked);
+  if (!filter.ok()) return ErrorAnswer(filter.status());
+  const auto rows = context.history.Jobs(*filter);
+  if (!rows.ok()) return ErrorAnswer(rows.status());
+  JobList list;
+  for (const JobRow& row : *rows) list.Add(JobJson(row));
+  return std::move(list).Answer();
+}
+
+struct LogQuestion {
+  std::string task{};
+  uint32_t attempt = 0;  // 0: the last.
+  bool error = false;
+  bool follow = false;
+  uint64_t from = 0;
+};
+
+absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
+  LogQuestion question{.task = asked.Parameter("task")};
+  const auto attempt = asked.Number("attempt", 0, kMax32);
+  const auto from = asked.Number("from", 0, kMax64);
+  const auto follow = asked.Flag("follow");
+  if (!attempt.ok()) return attempt.status();
+  if (!from.ok()) return from.status();
+  if (!follow.ok()) return follow.status();
+  const std::string stream = asked.Parameter("stream");
+  if (!stream.empty() && stream != "output" && stream != "error") {
+    return absl::InvalidArgumentError("stream: expected output or error");
+  }
+  question.attempt = static_cast<uint32_t>(*attempt);
+  question.error = stream == "error";
+  question.follow = *follow;
+  question.from = *from;
+  return question;
+}
+
+// The attempt that is asked for.
+absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
+                                    const JobRow& row,
+                                    const LogQuestion& question) {
+  uint32_t role = 0;
+  uint32_t index = 0;
+  if (!question.task.empty() &&
+      !TaskNames(row).Find(question.task, &role, &index)) {
+    return absl::NotFoundError(
+        absl::StrCat("task: job ", row.id, " has no such role"));
+  }
+  const auto tasks = context.history.Tasks(row.id);
+  if (!tasks.ok()) return tasks.status();
+  const TaskRow* found = nullptr;
+  for (const TaskRow& task : *tasks) {
+    const TaskKey& key = task.key;
+    if (key.role != role || key.index != index) continue;
+    if (question.attempt != 0 && key.attempt != question.attempt) continue;
+    found = &task;  // The last.
+  }
+  if (found == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("task: none of job ", row.id, " has started as that"));
+  }
+  return *found;
+}
+
+HttpResponse Logs(const ApiContext& context, const Asked& asked) {
+  const auto question = ReadLogQuestion(asked);
+  if (!question.ok()) return ErrorAnswer(question.status());
+  const auto known = FindJob(context, asked.job);
+  if (!known.ok()) return ErrorAnswer(known.status());
+  if (!asked.viewer.Owns(known->uid)) {
+    return ErrorAnswer(absl::PermissionDeniedError(
+        absl::StrCat("job ", asked.job, ": is another user's")));
+  }
+  const auto row = context.history.Find(asked.job);  // With its manifest.
+  if (!row.ok()) return ErrorAnswer(row.status());
+  const auto task = FindAttempt(context, *row, *question);
+  if (!task.ok()) return ErrorAnswer(task.status());
+  LogFile file{.folder = TaskFolder(context.options.state, task->key),
+               .path = question->error ? "error" : "output",
+               .uid = row->uid,
+               .gid = row->gid};
+  if (context.options.output_of) {
+    file.path = context.options.output_of(file.folder, question->error);
+  }
+  auto over = std::make_shared<std::atomic<bool>>(task->state == "ended");
+  if (question->follow && !*over) {
+    context.followers.push_back({task->key, over});
+  }
+  return {.content_type = "text/plain; charset=utf-8",
+          .more = context.logs.Open(std::move(file), question->from,
+                                    question->follow, over)};
+}
+
+HttpResponse Nodes(const ApiContext& context) {
+  Json json{{"nodes", Json::array()}};
+  json["nodes"].push_back(NodeJson(context.controller.ViewNode(),
+                                   context.controller.config().scheduler));
+  return JsonAnswer(ToText(json));
+}
+
+HttpResponse Queues(const ApiContext& context) {
+  Json list = Json::array();
+  for (const QueueView& view : context.controller.Queues()) {
+    list.push_back(QueueJson(view, context.controller.config().scheduler));
+  }
+  return JsonAnswer(ToText(Json{{"queues", std::move(list)}}));
+}
+
+}  // namespace
+
+absl::StatusOr<JobRow> FindJob(const ApiContext& context, uint64_t job) {
+  const JobRow* row = context.controller.Find(job);
+  if (row != nullptr) return *row;
+  auto kept = context.history.Find(job);
+  if (absl::IsNotFound(kept.status())) {
+    return absl::NotFoundError(absl::StrCat("job ", job, ": there is none"));
+  }
+  return kept;
+}
+
+HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
+                       uint64_t job) {
+  const auto row = FindJob(context, job);
+  if (!row.ok()) return ErrorAnswer(row.status());
+  if (!viewer.Owns(row->uid)) return JsonAnswer(ToText(JobJson(*row)));
+  const auto tasks = context.history.Tasks(job);
+  if (!tasks.ok()) return ErrorAnswer(tasks.status());
+  const auto details = context.controller.Details(job);
+  if (details.ok()) {
+    Json json = WholeJobJson(details->row, LastAttempts(*tasks));
+    AddDetails(*details, &json);
+    return JsonAnswer(ToText(json));
+  }
+  const auto whole = context.history.Find(job);
+  if (!whole.ok()) return ErrorAnswer(whole.status());
+  return JsonAnswer(ToText(WholeJobJson(*whole, LastAttempts(*tasks))));
+}
+
+HttpResponse Read(const ApiContext& context, const Asked& asked) {
+  switch (asked.route) {
+    case Route::kJobs:
+      return Jobs(context, asked);
+    case Route::kJob:
+      return JobAnswer(context, asked.viewer, asked.job);
+    case Route::kLogs:
+      return Logs(context, asked);
+    case Route::kExplain:
+      return Explain(context, asked);
+    case Route::kHistory:
+      return HistoryPage(context, asked);
+    case Route::kNodes:
+      return Nodes(context);
+    case Route::kQueues:
+      return Queues(context);
+    case Route::kVersion:
+      return JsonAnswer(absl::StrCat("{\"version\":\"", MUSTER_VERSION, "\"}"));
+    case Route::kHealth:
+      return JsonAnswer("{\"status\":\"ok\"}");
+    case Route::kMetrics:
+      return {.content_type = serve::kMetricsContentType,
+              .body = MetricsPage(context.controller)};
+    default:
+      return ErrorAnswer(absl::InternalError("no such question"));
+  }
+}
+
+}  // namespace muster::local

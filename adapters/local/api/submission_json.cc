@@ -1,0 +1,150 @@
+#include "adapters/local/api/submission_json.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::local {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMax32 = std::numeric_limits<uint32_t>::max();
+constexpr int kMostDepth = 4;
+
+// Reads the members of one object; the first mistake stays.
+class Body {
+ public:
+  explicit Body(std::string_view text) {
+    // What lies deeper than any body is not gone into.
+    const Json::parser_callback_t shallow = [](int depth, Json::parse_event_t,
+                                               Json&) {
+      return depth <= kMostDepth;
+    };
+    json_ = Json::parse(text, shallow, /*allow_exceptions=*/false);
+    if (!json_.is_object()) {
+      status_ = absl::InvalidArgumentError("body: expected a JSON object");
+      json_ = Json::object();
+    }
+  }
+
+  void Text(const char* name, std::string* to) {
+    if (const Json* v = Take(name)) {
+      if (!v->is_string()) return Wrong(name, "a string");
+      *to = v->get<std::string>();
+    }
+  }
+  void Text(const char* name, std::optional<std::string>* to) {
+    if (json_.contains(name)) Text(name, &to->emplace());
+  }
+  void Bool(const char* name, bool* to) {
+    if (const Json* v = Take(name)) {
+      if (!v->is_boolean()) return Wrong(name, "true or false");
+      *to = v->get<bool>();
+    }
+  }
+  void Integer(const char* name, uint32_t* to) {
+    if (const Json* v = Take(name)) ReadInteger(name, *v, to);
+  }
+  void Texts(const char* name, std::vector<std::string>* to) {
+    Each(name, "a list of strings", [&](const Json& v) {
+      if (!v.is_string()) return Wrong(name, "a list of strings");
+      to->push_back(v.get<std::string>());
+    });
+  }
+  void Integers(const char* name, std::vector<uint32_t>* to) {
+    Each(name, "a list of integers",
+         [&](const Json& v) { ReadInteger(name, v, &to->emplace_back()); });
+  }
+  void Require(const char* name) {
+    if (!json_.contains(name)) Fail(absl::StrCat(name, ": is missing"));
+  }
+  // Members that nobody has taken are mistakes.
+  absl::Status End() {
+    if (status_.ok() && taken_ != json_.size()) {
+      Fail("body: has a member that is not known here");
+    }
+    return status_;
+  }
+
+ private:
+  const Json* Take(const char* name) {
+    const auto it = json_.find(name);
+    if (it == json_.end()) return nullptr;
+    ++taken_;
+    return &*it;
+  }
+  template <class F>
+  void Each(const char* name, const char* expected, const F& read) {
+    const Json* v = Take(name);
+    if (v == nullptr) return;
+    if (!v->is_array()) return Wrong(name, expected);
+    for (const Json& element : *v) read(element);
+  }
+  void ReadInteger(const char* name, const Json& v, uint32_t* to) {
+    if (!v.is_number_unsigned() || v.get<uint64_t>() > kMax32) {
+      return Wrong(name, "integers from 0 to 4294967295");
+    }
+    *to = v.get<uint32_t>();
+  }
+  void Wrong(const char* name, const char* expected) {
+    Fail(absl::StrCat(name, ": expected ", expected));
+  }
+  void Fail(std::string text) {
+    if (status_.ok()) status_ = absl::InvalidArgumentError(text);
+  }
+
+  Json json_;
+  size_t taken_ = 0;
+  absl::Status status_ = absl::OkStatus();
+};
+
+}  // namespace
+
+absl::StatusOr<Submission> ReadSubmission(std::string_view body) {
+  Submission submission;
+  Body b(body);
+  b.Require("manifest");
+  b.Text("manifest", &submission.manifest);
+  b.Text("directory", &submission.directory);
+  b.Texts("environment", &submission.environment);
+  b.Text("name", &submission.name);
+  b.Text("queue", &submission.queue);
+  b.Text("priority", &submission.priority);
+  b.Bool("hold", &submission.held);
+  b.Integers("array", &submission.array);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  return submission;
+}
+
+absl::StatusOr<std::string> ReadText(std::string_view body,
+                                     const std::string& name) {
+  std::string text;
+  Body b(body);
+  b.Require(name.c_str());
+  b.Text(name.c_str(), &text);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  return text;
+}
+
+absl::StatusOr<ResizeBody> ReadResize(std::string_view body) {
+  ResizeBody resize;
+  Body b(body);
+  b.Require("size");
+  b.Integer("size", &resize.size);
+  b.Text("role", &resize.role);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  return resize;
+}
+
+absl::Status ExpectNoContent(std::string_view body) {
+  return body.empty() ? absl::OkStatus() : Body(body).End();
+}
+
+}  // namespace muster::local

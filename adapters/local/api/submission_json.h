@@ -1,0 +1,33 @@
+// What is in the bodies of requests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "adapters/local/controller/submission.h"
+
+namespace muster::local {
+
+// {"manifest": "...", "directory": "/...", "environment": ["K=V"], "name",
+// "queue", "priority", "hold", "array": [1, 2]}: all but the manifest may be
+// left out. Who submits it is set by the caller. INVALID_ARGUMENT: it is no
+// JSON object, or names the member and what is expected. Pure; O(bytes).
+absl::StatusOr<Submission> ReadSubmission(std::string_view body);
+
+// {"NAME": "text"}, and nothing else. Errors as above.
+absl::StatusOr<std::string> ReadText(std::string_view body,
+                                     const std::string& name);
+
+struct ResizeBody {
+  std::string role{};
+  uint32_t size = 0;
+};
+// {"size": 3, "role": "worker"}; the role may be left out.
+absl::StatusOr<ResizeBody> ReadResize(std::string_view body);
+
+// "" and {} are no content.
+absl::Status ExpectNoContent(std::string_view body);
+
+}  // namespace muster::local

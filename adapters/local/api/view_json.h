@@ -1,0 +1,25 @@
+// What else can be seen, as JSON: docs/local-api.yaml. Pure functions; O(what
+// there is).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "adapters/local/controller/submission.h"
+#include "adapters/local/controller/views.h"
+#include "muster/config.h"
+
+namespace muster::local {
+
+// What a node has, its healthy devices as thousandths of the device kind.
+Resources CapacityOf(const Node& node, const SchedulerConfig& config);
+
+nlohmann::ordered_json SubmitJson(const SubmitResult& result);
+nlohmann::ordered_json ForecastJson(const ForecastResult& result);
+nlohmann::ordered_json ExplanationJson(const JobExplanation& explanation);
+// Resources by their names in the configuration, in its units.
+nlohmann::ordered_json NodeJson(const NodeView& view,
+                                const SchedulerConfig& config);
+nlohmann::ordered_json QueueJson(const QueueView& view,
+                                 const SchedulerConfig& config);
+
+}  // namespace muster::local

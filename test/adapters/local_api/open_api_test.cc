@@ -1,0 +1,116 @@
+// docs/local-api.yaml says what there is, and every answer is as it says.
+#include "test/adapters/local_api/open_api.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/api/route.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/adapters/local_api/daemon.h"
+
+namespace muster::local {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(OpenApiTest, TheDocumentHasTheRoutesAndNoOthers) {
+  const OpenApi document;
+  std::set<std::string> routes;
+  for (const RouteRow& row : Routes()) {
+    routes.insert(
+        absl::StrCat(std::string(row.method), " ", std::string(row.path)));
+    EXPECT_EQ(
+        document.Parameters(std::string(row.method), std::string(row.path)),
+        row.parameters)
+        << row.path;
+  }
+  EXPECT_EQ(document.Operations(), routes);
+}
+
+TEST(OpenApiTest, TheCheckItselfFindsWhatIsWrong) {
+  const OpenApi document;
+  EXPECT_EQ(document.ProblemOf("Error", {{"error", "x"}, {"field", "y"}}), "");
+  EXPECT_NE(document.ProblemOf("Error", {{"field", "y"}}), "");
+  EXPECT_NE(document.ProblemOf("Error", {{"error", 1}}), "");
+  EXPECT_NE(document.ProblemOf("Error", {{"error", "x"}, {"z", 1}}), "");
+  EXPECT_NE(document.ProblemOf("Jobs", {{"jobs", {{{"id", 1}}}}}), "");
+  EXPECT_NE(document.Problem("GET", "/v1/jobs", 418, "{}"), "");
+}
+
+// Every route of a machine on which something happens.
+TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
+  const OpenApi document;
+  Daemon daemon;
+  std::set<std::string> answered;
+  const auto ask = [&](const std::string& method, const std::string& path,
+                       const std::string& target, const std::string& body,
+                       int status, uint32_t uid = Daemon::kAlice) {
+    const Answered a = daemon.Ask(method, target, body, uid);
+    EXPECT_EQ(a.status, status) << method << " " << target << " " << a.body;
+    if (path != "/v1/jobs/{id}" || uid == Daemon::kAlice || status != 200) {
+      EXPECT_EQ(document.Problem(method, path, a.status, a.body), "")
+          << method << " " << target << " " << a.body;
+    }
+    if (a.status < 300) answered.insert(absl::StrCat(method, " ", path));
+    return a;
+  };
+  const auto elastic = [](const std::string& name) {
+    Json manifest = Json::parse(ManifestOf(name));
+    manifest["spec"]["parallelism"] = 2;
+    manifest["spec"]["completions"] = 2;
+    manifest["spec"]["completionMode"] = "Indexed";
+    manifest["spec"]["unknown"] = 1;
+    return SubmissionOf(manifest.dump());
+  };
+  ask("POST", "/v1/jobs", "/v1/jobs", elastic("two"), 201);
+  ask("POST", "/v1/jobs", "/v1/jobs", SubmissionOf(ManifestOf("one")), 201);
+  Json array = Json::parse(SubmissionOf(ManifestOf("many")));
+  array["array"] = {3, 4};
+  ask("POST", "/v1/jobs", "/v1/jobs", array.dump(), 201);
+  ask("POST", "/v1/jobs", "/v1/jobs", "{}", 400);
+  ask("POST", "/v1/jobs", "/v1/jobs", R"({"manifest":"x"})", 422);
+  ask("POST", "/v1/what-if", "/v1/what-if", SubmissionOf(ManifestOf("a")), 200);
+  ask("POST", "/v1/what-if", "/v1/what-if", "{}", 400);
+  ask("GET", "/v1/jobs", "/v1/jobs?why=1", "", 200);
+  ask("GET", "/v1/jobs/{id}", "/v1/jobs/1", "", 200);
+  ask("GET", "/v1/jobs/{id}", "/v1/jobs/3", "", 200);
+  ask("GET", "/v1/jobs/{id}", "/v1/jobs/99", "", 404);
+  const Answered others =
+      ask("GET", "/v1/jobs/{id}", "/v1/jobs/1", "", 200, Daemon::kBob);
+  EXPECT_EQ(document.ProblemOf("Job", others.json()), "");
+  ask("GET", "/v1/jobs/{id}/logs", "/v1/jobs/1/logs", "", 200);
+  ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/1/explain", "", 200);
+  ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 200);
+  ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 403,
+      Daemon::kBob);
+  ask("POST", "/v1/jobs/{id}/hold", "/v1/jobs/2/hold", "", 200);
+  ask("GET", "/v1/jobs", "/v1/jobs", "", 200);
+  ask("POST", "/v1/jobs/{id}/release", "/v1/jobs/2/release", "", 200);
+  ask("POST", "/v1/jobs/{id}/priority", "/v1/jobs/2/priority",
+      R"({"priority":"7"})", 200);
+  ask("POST", "/v1/jobs/{id}/queue", "/v1/jobs/2/queue",
+      R"({"queue":"default"})", 200);
+  ask("POST", "/v1/jobs/{id}/resize", "/v1/jobs/1/resize", R"({"size":1})",
+      200);
+  ask("POST", "/v1/jobs/{id}/suspend", "/v1/jobs/2/suspend", "", 200);
+  ask("POST", "/v1/jobs/{id}/resume", "/v1/jobs/2/resume", "", 200);
+  ask("DELETE", "/v1/jobs/{id}", "/v1/jobs/2", "", 200);
+  ask("DELETE", "/v1/jobs/{id}", "/v1/jobs/2", "", 409);
+  ask("GET", "/v1/jobs/{id}", "/v1/jobs/2", "", 200);
+  ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 409);
+  ask("GET", "/v1/history", "/v1/history?limit=10&since=1", "", 200);
+  ask("GET", "/v1/nodes", "/v1/nodes", "", 200);
+  ask("GET", "/v1/queues", "/v1/queues", "", 200);
+  ask("GET", "/v1/version", "/v1/version", "", 200);
+  ask("GET", "/v1/healthz", "/v1/healthz", "", 200);
+  const Answered metrics = ask("GET", "/v1/metrics", "/v1/metrics", "", 200);
+  EXPECT_THAT(metrics.body,
+              ::testing::HasSubstr("muster_jobs_submitted_total 4\n"));
+  EXPECT_EQ(answered, document.Operations());
+}
+
+}  // namespace
+}  // namespace muster::local
