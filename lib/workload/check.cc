@@ -153,6 +153,10 @@ bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
     v.Read(&s.topology_preferred);
   } else if (key == "muster.dev/checkpoint") {
     ReadCheckpoint(v, job);
+  } else if (key == "muster.dev/output" || key == "muster.dev/error") {
+    for (Role& role : job->roles) {
+      v.Read(key == "muster.dev/output" ? &role.task.output : &role.task.error);
+    }
   } else if (key == "muster.dev/dag") {
     std::string text;
     v.Read(&text);

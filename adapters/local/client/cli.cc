@@ -1,0 +1,294 @@
+#include "adapters/local/client/cli.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <ostream>
+#include <utility>
+
+#include "adapters/local/client/commands.h"
+#include "adapters/local/client/completion.h"
+#include "adapters/local/client/session.h"
+#include "muster/version.h"
+
+namespace muster::local {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Of root, the system's; of others, their own if there is one.
+std::string DefaultSocket() {
+  const std::string said = Environment("MUSTER_SOCKET");
+  if (!said.empty()) return said;
+  const std::string system = "/run/muster/musterd.sock";
+  const std::string runtime = Environment("XDG_RUNTIME_DIR");
+  if (geteuid() == 0 || runtime.empty()) return system;
+  const std::string own = runtime + "/muster/musterd.sock";
+  return access(own.c_str(), F_OK) != 0 && access(system.c_str(), F_OK) == 0
+             ? system
+             : own;
+}
+
+// The program's options and commands; what was typed, and what is to run.
+class CommandLine {
+ public:
+  using Run = std::function<int(Session*)>;
+
+  CommandLine();
+
+  // Throws CLI::ParseError.
+  void Parse(std::vector<std::string> arguments);
+  CLI::App& app() { return app_; }
+  const std::string& socket() const { return socket_; }
+  bool json() const { return json_; }
+  bool completion() const { return completion_; }
+  int Start(Session* session) { return run_(session); }
+
+ private:
+  CLI::App* Add(const char* name, const char* help, Run run);
+  void AddGlobal(CLI::App* app);
+  void AddPlace(CLI::App* command);
+  void AddResources(CLI::App* command);
+  void AddSubmit();
+  void AddChanges();
+  void AddViews();
+  void AddJobs(CLI::App* command);
+  SubmitOptions Submission(const CLI::App* command) const;
+
+  CLI::App app_{
+      "Jobs on this machine: queued, started, watched. Ends with 0; "
+      "1: refused, or not found; 2: usage; 3: no daemon; with --wait "
+      "and wait, the job's own code."};
+  std::string socket_ = DefaultSocket();
+  bool json_ = false;
+  bool completion_ = false;
+  Run run_{};
+  SubmitOptions submit_{};
+  SubmitMode mode_{};
+  std::vector<std::string> behind_{};  // The first "--".
+  std::string file_{};
+  std::vector<std::string> jobs_{};
+  std::string job_{};
+  std::string value_{};
+  uint32_t size_ = 0;
+  LogOptions logs_{};
+  HistoryOptions history_{};
+  bool all_ = false;
+  std::string shell_{};
+};
+
+CLI::App* CommandLine::Add(const char* name, const char* help, Run run) {
+  CLI::App* command = app_.add_subcommand(name, help);
+  command->fallthrough();
+  command->callback([this, run = std::move(run)] { run_ = run; });
+  return command;
+}
+
+// Queue, class and the like, of any manifest.
+void CommandLine::AddPlace(CLI::App* command) {
+  command->add_option("-q,--queue", submit_.queue, "Its queue");
+  command->add_option("-p,--priority", submit_.priority,
+                      "A class, or an integer");
+  command->add_option("--array", submit_.array,
+                      "A job for each index: 0-9:2,12");
+  command->add_flag("--hold", submit_.hold, "Not before it is released");
+}
+
+void CommandLine::AddResources(CLI::App* command) {
+  SubmitOptions& o = submit_;
+  command->add_option("--name", o.name, "By default the command's");
+  AddPlace(command);
+  command->add_option("--gpus", o.gpus, "Of each task; 0.5: half of one");
+  command->add_option("--gpu-mem", o.gpu_memory, "Memory of one GPU: 10G");
+  command->add_option("--cpus", o.cpus, "Of each task");
+  command->add_option("--mem", o.memory, "Of each task: 16G");
+  command->add_option("-n,--tasks", o.tasks, "That start together")
+      ->check(CLI::Range(1, 100'000));
+  command->add_option("--time", o.time, "It is stopped then: 90m, 1:30:00");
+  command->add_option("--output", o.output, "File of its output");
+  command->add_option("--error", o.error, "File of its error output");
+  command->add_option("--env", o.environment, "NAME=VALUE; more than once")
+      ->take_all();
+  command->add_option("--chdir", o.directory, "Where it runs");
+  command->add_option("--checkpoint", o.checkpoint,
+                      "It can save its work: true, or how long that takes");
+  command->add_option("--grace", o.grace, "Between SIGTERM and SIGKILL");
+  command->add_option("--retries", o.retries, "Failures that are forgiven");
+  // From the command on, all words are its own: none is the program's.
+  command->fallthrough(false);
+  command->prefix_command();
+  AddGlobal(command);
+}
+
+SubmitOptions CommandLine::Submission(const CLI::App* command) const {
+  SubmitOptions options = submit_;
+  options.command = command->remaining();
+  // "git log -- file" has its own.
+  if (!options.command.empty() && !behind_.empty()) {
+    options.command.push_back("--");
+  }
+  options.command.insert(options.command.end(), behind_.begin(), behind_.end());
+  return options;
+}
+
+void CommandLine::Parse(std::vector<std::string> arguments) {
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark != arguments.end()) {
+    behind_.assign(mark + 1, arguments.end());
+    arguments.erase(mark, arguments.end());
+  }
+  std::ranges::reverse(arguments);
+  app_.parse(std::move(arguments));
+  // What looks like an option and is none begins no command.
+  for (const CLI::App* command : app_.get_subcommands()) {
+    const std::vector<std::string> words = command->remaining();
+    if (!words.empty() && words[0].starts_with('-')) {
+      throw CLI::ExtrasError(command->get_name(), {words[0]});
+    }
+  }
+}
+
+void CommandLine::AddSubmit() {
+  CLI::App* submit =
+      Add("submit", "Submits a command: muster submit -- CMD", nullptr);
+  AddResources(submit);
+  submit->callback([this, submit] {
+    run_ = [this, submit](Session* s) {
+      return Submit(s, Submission(submit), mode_);
+    };
+  });
+  CLI::App* apply =
+      Add("apply", "Submits a manifest, or a script with #SBATCH lines",
+          [this](Session* s) { return Apply(s, file_, submit_, mode_); });
+  apply->add_option("-f,--file", file_, "- is the standard input")->required();
+  AddPlace(apply);
+  for (CLI::App* command : {submit, apply}) {
+    command->add_flag("--wait", mode_.wait, "And end with the job's code");
+    command->add_flag("--dry-run", mode_.dry_run,
+                      "Tell the manifest, and submit nothing");
+  }
+  CLI::App* what_if =
+      Add("what-if", "Tells what would become of it; as submit", nullptr);
+  AddResources(what_if);
+  what_if->callback([this, what_if] {
+    run_ = [this, what_if](Session* s) {
+      return WhatIf(s, Submission(what_if));
+    };
+  });
+}
+
+void CommandLine::AddJobs(CLI::App* command) {
+  command
+      ->add_option("job", jobs_,
+                   "7, 7_3, 2-10:2, last, @~2, all, or a name; one or more")
+      ->required();
+}
+
+void CommandLine::AddChanges() {
+  const std::pair<const char*, const char*> changes[] = {
+      {"cancel", "Stops jobs for good"},
+      {"hold", "Jobs do not start until they are released"},
+      {"release", "Undoes hold"},
+      {"suspend", "Jobs save their work, stop and hold nothing"},
+      {"resume", "Undoes suspend"}};
+  for (const auto& [name, help] : changes) {
+    AddJobs(Add(name, help, [this, name = name](Session* s) {
+      return Change(s, name, jobs_);
+    }));
+  }
+  CLI::App* priority = Add(
+      "priority", "Gives jobs another class",
+      [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); });
+  priority->add_option("job", job_, "Which")->required();
+  priority->add_option("class", value_, "A class, or an integer")->required();
+  CLI::App* move =
+      Add("move", "Puts jobs into another queue",
+          [this](Session* s) { return ChangeTo(s, "queue", {job_}, value_); });
+  move->add_option("job", job_, "Which")->required();
+  move->add_option("queue", value_, "Where to")->required();
+  CLI::App* resize =
+      Add("resize", "Gives an elastic job another size",
+          [this](Session* s) { return Resize(s, job_, size_, value_); });
+  resize->add_option("job", job_, "Which")->required();
+  resize->add_option("size", size_, "Tasks")->required();
+  resize->add_option("--role", value_, "Of this role");
+  AddJobs(Add("wait", "Until jobs have ended; ends with their code",
+              [this](Session* s) { return Wait(s, jobs_); }));
+}
+
+void CommandLine::AddViews() {
+  CLI::App* queue = Add("queue", "Jobs that have not finished",
+                        [this](Session* s) { return ShowQueue(s, all_); });
+  queue->add_flag("--all", all_, "Of all users");
+  AddJobs(Add("describe", "All of a job",
+              [this](Session* s) { return Describe(s, jobs_); }));
+  AddJobs(Add("explain", "Why a job is where it is",
+              [this](Session* s) { return Explain(s, jobs_); }));
+  CLI::App* logs = Add("logs", "What a job has written",
+                       [this](Session* s) { return Logs(s, logs_); });
+  logs->add_option("job", logs_.job, "7, or 7.ROLE-INDEX")->required();
+  logs->add_flag("-f,--follow", logs_.follow, "Until the job has ended");
+  logs->add_flag("--stderr", logs_.error, "Its error output, if it is apart");
+  logs->add_option("--attempt", logs_.attempt, "By default the last");
+  CLI::App* history =
+      Add("history", "Jobs, finished or not, newest first",
+          [this](Session* s) { return ShowHistory(s, history_); });
+  history->add_flag("--all", history_.all, "Of all users");
+  history->add_option("--limit", history_.limit, "Jobs")
+      ->check(CLI::Range(1, 10'000));
+  history->add_option("--name", history_.name, "Of this name");
+  history->add_option("--queue", history_.queue, "Of this queue");
+  history->add_option("--state", history_.phase, "In this phase");
+  Add("nodes", "The machine, and who holds what of it", ShowNodes);
+  Add("queues", "The queues", ShowQueues);
+  CLI::App* top = Add("top", "Queue and devices, live; q quits",
+                      [this](Session* s) { return Top(s, all_); });
+  top->add_flag("--all", all_, "Of all users");
+  Add("version", "Of this program and of the daemon", ShowVersion);
+  CLI::App* completion =
+      Add("completion", "A script that completes command lines", nullptr);
+  completion->add_option("shell", shell_, "bash")
+      ->required()
+      ->check(CLI::IsMember({"bash"}));
+  completion->callback([this] { completion_ = true; });
+}
+
+void CommandLine::AddGlobal(CLI::App* app) {
+  app->add_option("--socket", socket_, "Where musterd is asked");
+  app->add_flag("--json", json_, "Answers as JSON");
+}
+
+CommandLine::CommandLine() {
+  app_.name("muster");
+  app_.set_version_flag("--version", MUSTER_VERSION);
+  app_.require_subcommand(1);
+  AddGlobal(&app_);
+  AddSubmit();
+  AddChanges();
+  AddViews();
+}
+
+}  // namespace
+
+int RunMuster(const std::vector<std::string>& arguments, const Streams& to) {
+  CommandLine line;
+  try {
+    line.Parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return line.app().exit(error, to.out, to.err) == 0 ? kDone : kUsage;
+  }
+  if (line.completion()) {
+    to.out << BashCompletion(line.app());
+    return kDone;
+  }
+  Session session(line.socket(), line.json(), &to.in, &to.out, &to.err);
+  return line.Start(&session);
+}
+
+}  // namespace muster::local

@@ -1,0 +1,68 @@
+// The commands of `muster`. Each returns what the program ends with (session.h)
+// and tells results and errors by the session.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "adapters/local/client/job_manifest.h"
+#include "adapters/local/client/session.h"
+
+namespace muster::local {
+
+struct SubmitMode {
+  bool wait = false;  // And end with the job's code; the highest of several.
+  bool dry_run =
+      false;  // Tell the manifest, after the daemon has looked at it.
+};
+int Submit(Session* session, const SubmitOptions& options, SubmitMode mode);
+// "-": the standard input.
+int Apply(Session* session, const std::string& file,
+          const SubmitOptions& options, SubmitMode mode);
+int WhatIf(Session* session, const SubmitOptions& options);
+
+// The jobs' own code; kRefused for one that ended without.
+int Wait(Session* session, const std::vector<std::string>& jobs);
+
+// cancel, hold, release, suspend, resume.
+int Change(Session* session, std::string_view command,
+           const std::vector<std::string>& jobs);
+// `command`: priority, queue; `value`: a class, a queue.
+int ChangeTo(Session* session, const std::string& command,
+             const std::vector<std::string>& jobs, const std::string& value);
+int Resize(Session* session, const std::string& job, uint32_t size,
+           const std::string& role);
+
+struct LogOptions {
+  std::string job{};  // "7", "7.worker-1"
+  bool follow = false;
+  bool error = false;
+  uint32_t attempt = 0;  // 0: the last.
+};
+int Logs(Session* session, const LogOptions& options);
+
+int ShowQueue(Session* session, bool all);
+int Describe(Session* session, const std::vector<std::string>& jobs);
+int Explain(Session* session, const std::vector<std::string>& jobs);
+struct HistoryOptions {
+  bool all = false;  // Of all users.
+  uint32_t limit = 20;
+  std::string name{};
+  std::string queue{};
+  std::string phase{};
+};
+int ShowHistory(Session* session, const HistoryOptions& options);
+int ShowNodes(Session* session);
+int ShowQueues(Session* session);
+int ShowVersion(Session* session);
+
+// Queue and devices, drawn anew each second until q is typed; once if the
+// output is no terminal.
+int Top(Session* session, bool all);
+
+// A job that has ended: what the program ends with.
+int CodeOf(const Session::Json& job);
+
+}  // namespace muster::local

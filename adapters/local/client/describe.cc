@@ -1,0 +1,97 @@
+// One job, as text.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapters/local/client/tables.h"
+#include "adapters/text/table.h"
+
+namespace muster::local {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Fields {
+ public:
+  void Add(const std::string& name, const std::string& value) {
+    if (value.empty()) return;
+    constexpr size_t kWidth = 14;
+    text_ += name + ":" +
+             std::string(kWidth - std::min(kWidth, name.size() + 1), ' ');
+    text_ += text::Printable(value, 4'096) + "\n";
+  }
+  void Time(const std::string& name, const Json& job, const char* member) {
+    if (job.contains(member)) Add(name, TimeText(job.value(member, 0.0)));
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_{};
+};
+
+// Of a manifest of this program's own; of others, its kind.
+std::string CommandOf(const Json& job) {
+  const Json manifest =
+      Json::parse(job.value("manifest", ""), nullptr, /*exceptions=*/false);
+  const Json::json_pointer command("/spec/template/spec/containers/0/command");
+  if (manifest.is_discarded() || !manifest.contains(command)) return "";
+  std::vector<std::string> words;
+  for (const Json& word : manifest[command]) {
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  }
+  return absl::StrJoin(words, " ");
+}
+
+std::string TasksText(const Json& tasks, double now) {
+  text::Table table({"TASK", "ATTEMPT", "STATE", "DEVICES", "TIME", "CODE"});
+  for (const Json& task : tasks) {
+    const auto devices = task.value("devices", std::vector<uint32_t>());
+    const bool started = task.contains("started");
+    const double end = task.value("ended", now);
+    table.Add({task.value("task", ""), absl::StrCat(task.value("attempt", 0)),
+               task.value("state", ""),
+               devices.empty() ? "-" : absl::StrJoin(devices, ","),
+               started ? SpanText(end - task.value("started", end)) : "-",
+               task.contains("exit_code")
+                   ? absl::StrCat(task.value("exit_code", 0))
+                   : "-"});
+  }
+  return table.Text();
+}
+
+}  // namespace
+
+std::string JobText(const Json& job, double now) {
+  Fields fields;
+  fields.Add("Job", IdText(job));
+  fields.Add("Name", job.value("name", ""));
+  fields.Add("State", StateOf(job));
+  fields.Add("Why", job.value("why", ""));
+  fields.Add("Reason", job.value("reason", ""));
+  fields.Add("Queue", job.value("queue", ""));
+  fields.Add("Priority", job.value("priority", ""));
+  fields.Add("User", absl::StrCat(job.value("uid", 0u)));
+  fields.Time("Submitted", job, "submitted");
+  fields.Time("Started", job, "started");
+  fields.Time("Finished", job, "finished");
+  fields.Time("Checkpoint", job, "checkpoint_at");
+  if (job.contains("exit_code")) {
+    fields.Add("Exit code", absl::StrCat(job.value("exit_code", 0)));
+  }
+  if (job.contains("restarts")) {
+    fields.Add("Restarts", absl::StrCat(job.value("restarts", 0)));
+  }
+  if (job.contains("preemptions")) {
+    fields.Add("Preemptions", absl::StrCat(job.value("preemptions", 0)));
+  }
+  fields.Add("Command", CommandOf(job));
+  fields.Add("Directory", job.value("directory", ""));
+  std::string text = std::move(fields).text();
+  const Json tasks = job.value("tasks", Json::array());
+  if (!tasks.empty()) text += "\n" + TasksText(tasks, now);
+  return text;
+}
+
+}  // namespace muster::local

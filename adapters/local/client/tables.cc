@@ -1,0 +1,249 @@
+#include "adapters/local/client/tables.h"
+
+#include <pwd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "adapters/text/table.h"
+
+namespace muster::local {
+
+using Json = nlohmann::ordered_json;
+using text::Table;
+
+namespace {
+
+// Names are looked up once: there may be many jobs.
+class UserNames {
+ public:
+  std::string Of(uint32_t uid) {
+    const auto [it, added] = names_.try_emplace(uid);
+    if (added) {
+      const passwd* user = getpwuid(uid);
+      it->second = user == nullptr ? absl::StrCat(uid) : user->pw_name;
+    }
+    return it->second;
+  }
+
+ private:
+  std::map<uint32_t, std::string> names_{};
+};
+
+// Since its start, or how long it ran.
+std::string RunTime(const Json& job, double now) {
+  if (!job.contains("started")) return "-";
+  const double end = job.value("finished", now);
+  return SpanText(end - job.value("started", now));
+}
+
+std::string ReasonOf(const Json& job) {
+  return job.contains("why") ? job.value("why", "") : job.value("reason", "");
+}
+
+std::string AmountText(const std::string& resource, int64_t amount) {
+  if (resource == "memory") return BytesText(amount);
+  if (resource == "cpu" || resource == "gpu") return MilliText(amount);
+  return absl::StrCat(amount);
+}
+
+std::string HoldersOf(const Json& device) {
+  std::vector<std::string> holders;
+  for (const Json& held : device.value("held", Json::array())) {
+    const int64_t milli = held.value("milli", 1000);
+    std::string holder = absl::StrCat(held.value("job", uint64_t{0}));
+    if (held.contains("partition")) {
+      absl::StrAppend(&holder, " (", held.value("partition", ""), ")");
+    } else if (held.contains("memory") && milli == 0) {
+      absl::StrAppend(&holder, " (", BytesText(held.value("memory", 0L)), ")");
+    } else if (milli < 1000) {
+      absl::StrAppend(&holder, " (", MilliText(milli), ")");
+    }
+    holders.push_back(holder);
+  }
+  if (device.value("others", 0) > 0) holders.push_back("others");
+  if (!device.value("healthy", true)) holders.push_back("unhealthy");
+  return holders.empty() ? "-" : absl::StrJoin(holders, ", ");
+}
+
+}  // namespace
+
+std::string StateOf(const Json& job) {
+  const std::string phase = job.value("phase", "");
+  if (phase == "forgotten") return "cancelled";
+  const bool waits = phase == "queued" || phase == "new";
+  return waits && job.value("held", false) ? "held" : phase;
+}
+
+std::string IdText(const Json& job) {
+  const uint64_t array = job.value("array", uint64_t{0});
+  const uint64_t id = job.value("id", uint64_t{0});
+  if (array == 0) return absl::StrCat(id);
+  return absl::StrCat(array, "_", job.value("array_index", uint64_t{0}));
+}
+
+std::string SpanText(double seconds) {
+  constexpr int64_t kDay = 24 * 3600;
+  const int64_t s = std::max<int64_t>(0, std::llround(std::floor(seconds)));
+  const int hours = static_cast<int>(s % kDay / 3600);
+  const int minutes = static_cast<int>(s % 3600 / 60);
+  if (s >= kDay)
+    return absl::StrFormat("%dd %02d:%02d", s / kDay, hours, minutes);
+  if (s < 3600) return absl::StrFormat("%d:%02d", minutes, s % 60);
+  return absl::StrFormat("%d:%02d:%02d", hours, minutes, s % 60);
+}
+
+std::string TimeText(double seconds) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S",
+                          absl::FromUnixSeconds(std::llround(seconds)),
+                          absl::LocalTimeZone());
+}
+
+std::string BytesText(int64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "K", "M", "G", "T", "P"};
+  double amount = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < std::size(kUnits)) {
+    amount /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? absl::StrCat(bytes, "B")
+                   : absl::StrFormat("%.1f%s", amount, kUnits[unit]);
+}
+
+std::string MilliText(int64_t milli) {
+  return absl::StrFormat("%g", static_cast<double>(milli) / 1000);
+}
+
+std::string QueueText(const Json& jobs, double now, bool users) {
+  UserNames names;
+  std::vector<std::string> head{"ID",    "NAME", "QUEUE", "PRIORITY",
+                                "STATE", "TIME", "REASON"};
+  if (users) head.insert(head.begin() + 2, "USER");
+  Table table(head);
+  for (const Json& job : jobs.value("jobs", Json::array())) {
+    std::vector<std::string> row{IdText(job),
+                                 job.value("name", ""),
+                                 job.value("queue", ""),
+                                 job.value("priority", ""),
+                                 StateOf(job),
+                                 RunTime(job, now),
+                                 ReasonOf(job)};
+    if (users) row.insert(row.begin() + 2, names.Of(job.value("uid", 0u)));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+std::string HistoryText(const Json& jobs, bool users) {
+  UserNames names;
+  std::vector<std::string> head{"ID",   "NAME", "STATE", "SUBMITTED",
+                                "TIME", "CODE", "REASON"};
+  if (users) head.insert(head.begin() + 2, "USER");
+  Table table(head);
+  for (const Json& job : jobs.value("jobs", Json::array())) {
+    const double submitted = job.value("submitted", 0.0);
+    std::vector<std::string> row{
+        IdText(job),
+        job.value("name", ""),
+        StateOf(job),
+        TimeText(submitted),
+        job.contains("finished") ? RunTime(job, submitted) : "-",
+        job.contains("exit_code") ? absl::StrCat(job.value("exit_code", 0))
+                                  : "-",
+        ReasonOf(job)};
+    if (users) row.insert(row.begin() + 2, names.Of(job.value("uid", 0u)));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+std::string NodesText(const Json& nodes) {
+  std::string text;
+  for (const Json& node : nodes.value("nodes", Json::array())) {
+    text += text::Printable(node.value("name", "")) + "\n";
+    Table resources({"  RESOURCE", "CAPACITY", "USED", "OTHERS"});
+    const Json capacity = node.value("capacity", Json::object());
+    const Json used = node.value("used", Json::object());
+    const Json others = node.value("others", Json::object());
+    for (const auto& [name, amount] : capacity.items()) {
+      resources.Add({"  " + name, AmountText(name, amount.get<int64_t>()),
+                     AmountText(name, used.value(name, int64_t{0})),
+                     AmountText(name, others.value(name, int64_t{0}))});
+    }
+    text += resources.Text();
+    Table devices({"  DEVICE", "MODEL", "MEMORY", "HELD BY"});
+    const Json list = node.value("devices", Json::array());
+    for (const Json& device : list) {
+      const int64_t memory = device.value("memory", int64_t{0});
+      const std::string model = device.value("model", "");
+      devices.Add({absl::StrCat("  ", device.value("index", 0)),
+                   model.empty() ? "-" : model,
+                   memory == 0 ? "-" : BytesText(memory), HoldersOf(device)});
+    }
+    if (!list.empty()) text += devices.Text();
+  }
+  return text;
+}
+
+std::string QueuesText(const Json& queues) {
+  Table table(
+      {"QUEUE", "PARENT", "WEIGHT", "RUNNING", "WAITING", "STATE", "USED"});
+  for (const Json& queue : queues.value("queues", Json::array())) {
+    std::vector<std::string> used;
+    const Json amounts = queue.value("used", Json::object());
+    for (const auto& [name, amount] : amounts.items()) {
+      const auto value = amount.get<int64_t>();
+      if (value != 0) used.push_back(name + " " + AmountText(name, value));
+    }
+    const std::string parent = queue.value("parent", "");
+    table.Add({queue.value("name", ""), parent.empty() ? "-" : parent,
+               absl::StrCat(queue.value("weight", 1)),
+               absl::StrCat(queue.value("running", 0)),
+               absl::StrCat(queue.value("waiting", 0)),
+               queue.value("closed", false) ? "closed"
+               : queue.value("held", false) ? "held"
+                                            : "open",
+               used.empty() ? "-" : absl::StrJoin(used, ", ")});
+  }
+  return table.Text();
+}
+
+std::string ForecastText(const Json& forecast) {
+  std::string text;
+  for (const Json& job : forecast.value("jobs", Json::array())) {
+    const std::string outcome = job.value("outcome", "");
+    text += text::Printable(job.value("name", ""));
+    if (outcome == "waits") {
+      absl::StrAppend(&text, " would wait, behind ", job.value("ahead", 0),
+                      " jobs: ", text::Printable(job.value("why", "")), "\n");
+      continue;
+    }
+    text += outcome == "starts" ? " would start now\n" : " would start after\n";
+    for (const Json& victim : job.value("victims", Json::array())) {
+      absl::StrAppend(&text, "  job ", victim.get<uint64_t>(),
+                      " has made room\n");
+    }
+    for (const Json& place : job.value("places", Json::array())) {
+      const auto devices = place.value("devices", std::vector<uint32_t>());
+      absl::StrAppend(&text, "  ", text::Printable(place.value("task", "")));
+      if (!devices.empty()) {
+        absl::StrAppend(&text, " on ",
+                        devices.size() == 1 ? "device " : "devices ",
+                        absl::StrJoin(devices, ", "));
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace muster::local

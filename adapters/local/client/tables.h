@@ -1,0 +1,37 @@
+// What the daemon answers, as text for people. Pure functions; O(bytes).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace muster::local {
+
+// Of /v1/jobs. `now`: seconds since 1970; `users`: whose each job is.
+std::string QueueText(const nlohmann::ordered_json& jobs, double now,
+                      bool users);
+// Of /v1/history.
+std::string HistoryText(const nlohmann::ordered_json& jobs, bool users);
+// Of /v1/nodes: a line for the machine, and one for each device.
+std::string NodesText(const nlohmann::ordered_json& nodes);
+// Of /v1/queues.
+std::string QueuesText(const nlohmann::ordered_json& queues);
+// Of /v1/what-if.
+std::string ForecastText(const nlohmann::ordered_json& forecast);
+// Of /v1/jobs/ID.
+std::string JobText(const nlohmann::ordered_json& job, double now);
+
+// What people call the phase: "queued" with a hold is "held", "forgotten" is
+// "cancelled".
+std::string StateOf(const nlohmann::ordered_json& job);
+// "7", or "5_3" of an array.
+std::string IdText(const nlohmann::ordered_json& job);
+// "0:07", "1:02:03", "2d 03:04"
+std::string SpanText(double seconds);
+// "2026-01-31 12:00:00", local time.
+std::string TimeText(double seconds);
+// "16.0G"
+std::string BytesText(int64_t bytes);
+// "0.5", "8" of thousandths.
+std::string MilliText(int64_t milli);
+
+}  // namespace muster::local

@@ -1,0 +1,239 @@
+// The command line on a daemon of all parts but processes: a socket, routes, a
+// controller and a store.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/client/cli.h"
+#include "adapters/serve/http_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/adapters/local_api/daemon.h"
+
+namespace muster::local {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+struct Ran {
+  int code = 0;
+  std::string out{};
+  std::string err{};
+};
+
+// Turns every millisecond, on a thread of its own.
+class ClientApiTest : public ::testing::Test {
+ protected:
+  ClientApiTest() {
+    auto server = serve::HttpServer::Start(
+        {}, {{.path = daemon_.state + "/socket"}},
+        {.connections = 200,
+         .connections_of_peer = 100,
+         .body = 4 << 20,
+         .answer = std::chrono::seconds(60)},
+        [this](serve::HttpRequest request, const serve::Reply& reply) {
+          daemon_.api->Handle(std::move(request), reply);
+        });
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    loop_ = std::thread([this] {
+      while (!stop_) {
+        {
+          const std::lock_guard lock(mutex_);
+          daemon_.now += kMillisecond;
+          daemon_.Turn();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  ~ClientApiTest() override {
+    stop_ = true;
+    loop_.join();
+    server_.reset();
+  }
+
+  Ran Muster(std::vector<std::string> arguments,
+             const std::string& input = "") {
+    arguments.insert(arguments.begin(),
+                     {"--socket", daemon_.state + "/socket"});
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = RunMuster(arguments, {.in = in, .out = out, .err = err});
+    return {code, out.str(), err.str()};
+  }
+  void Exit(uint64_t job, int32_t code) {
+    const std::lock_guard lock(mutex_);
+    daemon_.Exit(job, code);
+  }
+  void Write(uint64_t job, const std::string& text) {
+    const std::string folder = daemon_.FolderOf(job);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/output", std::ios::app) << text << std::flush;
+  }
+
+  Daemon daemon_;
+  std::mutex mutex_;
+  std::atomic<bool> stop_ = false;
+  std::unique_ptr<serve::HttpServer> server_;
+  std::thread loop_;
+};
+
+TEST_F(ClientApiTest, ASubmittedJobIsSeenAndCancelled) {
+  Ran ran = Muster({"submit", "--gpus", "1", "--name", "first", "--", "train",
+                    "--json", "-x"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "Submitted job 1\n");
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("running"));
+  const Ran described = Muster({"describe", "last"});
+  EXPECT_THAT(described.out, HasSubstr("Command:      train --json -x\n"));
+  EXPECT_THAT(described.out,
+              HasSubstr(absl::StrCat(
+                  "Directory:    ", std::filesystem::current_path().string())));
+  EXPECT_THAT(Muster({"nodes"}).out, HasSubstr("1\n"));
+  EXPECT_EQ(Muster({"cancel", "first"}).code, 0);
+  EXPECT_THAT(Muster({"queue"}).out, Not(HasSubstr("first")));
+  EXPECT_THAT(Muster({"history"}).out, HasSubstr("cancelled"));
+  ran = Muster({"cancel", "1"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "muster: job 1: has finished\n");
+}
+
+TEST_F(ClientApiTest, TheEnvironmentGoesWithTheJob) {
+  setenv("MUSTER_CLIENT_TEST", "here", 1);
+  EXPECT_EQ(Muster({"submit", "x"}).code, 0);
+  const Json job = Json::parse(Muster({"--json", "describe", "1"}).out);
+  EXPECT_THAT(job["environment"].dump(), HasSubstr("MUSTER_CLIENT_TEST=here"));
+}
+
+TEST_F(ClientApiTest, WaitEndsWithTheJobsCode) {
+  std::thread ends([this] {
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const std::lock_guard lock(mutex_);
+      const JobRow* row = daemon_.controller->Find(1);
+      if (row == nullptr || row->phase != "running") continue;
+      daemon_.Exit(1, 42);
+      return;
+    }
+  });
+  const Ran ran = Muster({"submit", "--wait", "--", "false"});
+  ends.join();
+  EXPECT_EQ(ran.code, 42);
+  EXPECT_EQ(Muster({"wait", "1"}).code, 42);
+  EXPECT_EQ(Muster({"wait", "99"}).code, 1);
+}
+
+TEST_F(ClientApiTest, AnArrayIsManyJobsThatCanBeNamed) {
+  EXPECT_EQ(Muster({"submit", "--array", "2-6:2", "--hold", "--", "x"}).out,
+            "Submitted array 1, 3 jobs\n");
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("1_4"));
+  EXPECT_EQ(Muster({"cancel", "1_4"}).code, 0);
+  EXPECT_EQ(Muster({"cancel", "1_5"}).code, 1);
+  EXPECT_THAT(Muster({"queue"}).out, Not(HasSubstr("1_4")));
+  EXPECT_EQ(Muster({"cancel", "1-3"}).code, 1);  // The second has finished.
+  EXPECT_EQ(Muster({"cancel", "all"}).code, 0);  // None is left.
+  EXPECT_EQ(Json::parse(Muster({"queue", "--json"}).out)["jobs"].size(), 0u);
+}
+
+TEST_F(ClientApiTest, JobsAreHeldReleasedMovedAndRaised) {
+  Muster({"submit", "--gpus", "2", "--hold", "--name", "a", "--", "x"});
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("held"));
+  EXPECT_THAT(Muster({"explain", "a"}).out, StartsWith("Job 1 is queued: "));
+  EXPECT_EQ(Muster({"priority", "a", "high"}).code, 0);
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("high"));
+  const Ran none = Muster({"priority", "a", "none"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("none"));
+  EXPECT_EQ(Muster({"move", "a", "default"}).code, 0);
+  EXPECT_EQ(Muster({"release", "@"}).code, 0);
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("running"));
+  EXPECT_EQ(Muster({"suspend", "1"}).code, 0);
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("suspended"));
+  EXPECT_EQ(Muster({"resume", "1"}).code, 0);
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("running"));
+}
+
+TEST_F(ClientApiTest, AManifestIsAppliedFromAFileOrTheInput) {
+  EXPECT_EQ(Muster({"apply", "-f", "-"}, ManifestOf("piped")).out,
+            "Submitted job 1\n");
+  const std::string file = daemon_.state + "/job.json";
+  std::ofstream(file) << ManifestOf("filed");
+  EXPECT_EQ(Muster({"apply", "-f", file}).out, "Submitted job 2\n");
+  EXPECT_EQ(Muster({"apply", "-f", file + "x"}).code, 1);
+  const Ran bad = Muster({"apply", "-f", "-"}, "kind: Pod");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, StartsWith("muster: "));
+}
+
+TEST_F(ClientApiTest, ADryRunAndAWhatIfSubmitNothing) {
+  const Ran dry = Muster({"submit", "--dry-run", "--gpus", "2", "--", "x"});
+  EXPECT_EQ(dry.code, 0);
+  EXPECT_EQ(Json::parse(dry.out)["kind"], "Job");
+  EXPECT_THAT(Muster({"what-if", "--gpus", "2", "--", "x"}).out,
+              StartsWith("x would start now\n"));
+  EXPECT_EQ(Muster({"submit", "--dry-run", "-q", "none", "--", "x"}).code, 1);
+  EXPECT_EQ(Json::parse(Muster({"history", "--json"}).out)["jobs"].size(), 0u);
+}
+
+TEST_F(ClientApiTest, LogsAreReadAndFollowedToTheEndOfTheJob) {
+  Muster({"submit", "--", "x"});
+  Write(1, "one\n");
+  EXPECT_EQ(Muster({"logs", "1"}).out, "one\n");
+  EXPECT_EQ(Muster({"logs", "1.task-0"}).out, "one\n");
+  EXPECT_EQ(Muster({"logs", "1.chief-0"}).code, 1);
+  std::thread writes([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Write(1, "two\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Write(1, std::string(200'000, 'x') + "\n");
+    Exit(1, 0);
+  });
+  const Ran followed = Muster({"logs", "-f", "1"});
+  writes.join();
+  EXPECT_EQ(followed.code, 0) << followed.err;
+  EXPECT_EQ(followed.out, "one\ntwo\n" + std::string(200'000, 'x') + "\n");
+}
+
+TEST_F(ClientApiTest, TopIsOnePageWhereThereIsNoTerminal) {
+  Muster({"submit", "--name", "seen", "--", "x"});
+  const Ran top = Muster({"top"});
+  EXPECT_EQ(top.code, 0);
+  EXPECT_THAT(top.out, HasSubstr("DEVICE"));
+  EXPECT_THAT(top.out, HasSubstr("seen"));
+  EXPECT_THAT(top.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(ClientApiTest, ManyClientsAtOnceAllGetTheirJob) {
+  constexpr int kClients = 150;  // More than may be connected.
+  std::vector<std::thread> clients;
+  std::atomic<int> submitted = 0;
+  for (int i = 0; i < kClients; ++i) {
+    clients.emplace_back([&] {
+      if (Muster({"submit", "--hold", "--", "x"}).code == 0) ++submitted;
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(submitted, kClients);
+  EXPECT_EQ(Json::parse(Muster({"queue", "--json"}).out)["jobs"].size(),
+            size_t{kClients});
+}
+
+}  // namespace
+}  // namespace muster::local
