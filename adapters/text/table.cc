@@ -18,6 +18,10 @@ size_t WidthOf(const std::string& text) {
 }  // namespace
 
 std::string Printable(std::string_view text, size_t most) {
+  const bool plain =
+      text.size() <= most &&
+      std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (plain) return std::string(text);
   std::string printable = BoundedUtf8(text, most);
   for (size_t i = 0; i < printable.size(); ++i) {
     const auto byte = static_cast<unsigned char>(printable[i]);

@@ -140,6 +140,14 @@ void ReadCheckpoint(const Value& v, Job* job) {
   job->checkpoint.timeout = *timeout;
 }
 
+// Of all tasks.
+void ReadFile(const Value& v, std::string TaskTemplate::* file, Job* job) {
+  std::string name;
+  v.Read(&name);
+  if (name.find('\0') != std::string::npos) return v.Wrong("has a byte 0");
+  for (Role& role : job->roles) role.task.*file = name;
+}
+
 // One that means something; false: it does not.
 bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
   SchedulingPolicy& s = job->scheduling;
@@ -154,9 +162,10 @@ bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
   } else if (key == "muster.dev/checkpoint") {
     ReadCheckpoint(v, job);
   } else if (key == "muster.dev/output" || key == "muster.dev/error") {
-    for (Role& role : job->roles) {
-      v.Read(key == "muster.dev/output" ? &role.task.output : &role.task.error);
-    }
+    ReadFile(v,
+             key == "muster.dev/output" ? &TaskTemplate::output
+                                        : &TaskTemplate::error,
+             job);
   } else if (key == "muster.dev/dag") {
     std::string text;
     v.Read(&text);

@@ -21,6 +21,26 @@ std::string JobWith(std::string_view container, std::string_view pod = "") {
          std::string(container);
 }
 
+TEST(ParseTest, AnnotationsSayWhereTasksWrite) {
+  const std::string manifest = JobWith("        command: [x]\n");
+  const auto with = [&](const std::string& annotations) {
+    std::string text = manifest;
+    const std::string name = "{name: j}";
+    return text.replace(text.find(name), name.size(),
+                        "{name: j, annotations: {" + annotations + "}}");
+  };
+  const auto parsed =
+      Parse(with("muster.dev/output: out-%j, muster.dev/error: /tmp/err"));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ((*parsed)[0].job.roles[0].task.output, "out-%j");
+  EXPECT_EQ((*parsed)[0].job.roles[0].task.error, "/tmp/err");
+  EXPECT_TRUE((*parsed)[0].ignored.empty());
+  EXPECT_THAT(
+      std::string(
+          Parse(with("muster.dev/output: \"a\\0b\"")).status().message()),
+      HasSubstr("muster.dev/output: has a byte 0"));
+}
+
 TEST(ParseTest, TakesWhatATaskRuns) {
   const TaskTemplate task = ParseOne(JobWith(R"(        image: img
         command: [python, -u]

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/client/json_list.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/text/table.h"
 
@@ -89,7 +90,7 @@ std::string JobText(const Json& job, double now) {
   fields.Add("Command", CommandOf(job));
   fields.Add("Directory", job.value("directory", ""));
   std::string text = std::move(fields).text();
-  const Json tasks = job.value("tasks", Json::array());
+  const Json& tasks = ListOf(job, "tasks");
   if (!tasks.empty()) text += "\n" + TasksText(tasks, now);
   return text;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/client/json_list.h"
 
 namespace muster::local {
 namespace {
@@ -18,7 +19,7 @@ absl::StatusOr<Json> MyJobs(Session* session) {
   auto answer =
       session->Ask("GET", absl::StrCat("/v1/jobs?uid=", session->uid()));
   if (!answer.ok()) return answer.status();
-  return answer->value("jobs", Json::array());
+  return ListOf(*answer, "jobs");
 }
 
 absl::StatusOr<Json> MyHistory(Session* session, uint64_t limit,
@@ -27,7 +28,7 @@ absl::StatusOr<Json> MyHistory(Session* session, uint64_t limit,
       session->Ask("GET", absl::StrCat("/v1/history?uid=", session->uid(),
                                        "&limit=", limit, filter));
   if (!answer.ok()) return answer.status();
-  return answer->value("jobs", Json::array());
+  return ListOf(*answer, "jobs");
 }
 
 uint64_t IdOf(const Json& job) { return job.value("id", uint64_t{0}); }

@@ -7,6 +7,7 @@
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
+#include "adapters/local/client/json_list.h"
 
 namespace muster::local {
 namespace {
@@ -51,7 +52,7 @@ class LogPrinter {
     const auto job = session_.Ask("GET", absl::StrCat("/v1/jobs/", job_));
     if (!job.ok()) return job.status();
     *finished = job->contains("finished");
-    const Json tasks = job->value("tasks", Json::array());
+    const Json& tasks = ListOf(*job, "tasks");
     for (const Json& task : tasks) {
       const std::string name = task.value("task", "");
       if (task_.empty() || name == task_ || name.ends_with("-" + task_)) {

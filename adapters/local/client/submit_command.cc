@@ -14,6 +14,7 @@
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
+#include "adapters/local/client/json_list.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/text/table.h"
 
@@ -54,13 +55,13 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
 
 // Ignored fields and notes, for those who read.
 void TellRemarks(Session* session, const Json& answer) {
-  for (const Json& field : answer.value("ignored", Json::array())) {
+  for (const Json& field : ListOf(answer, "ignored")) {
     session->err() << "muster: ignored: "
                    << text::Printable(field.value("path", "")) << " (line "
                    << field.value("line", 0)
                    << "): " << text::Printable(field.value("why", "")) << "\n";
   }
-  for (const Json& note : answer.value("notes", Json::array())) {
+  for (const Json& note : ListOf(answer, "notes")) {
     session->err() << "muster: note: "
                    << text::Printable(note.get<std::string>(), 1'000) << "\n";
   }
@@ -95,7 +96,7 @@ int TellSubmitted(Session* session, const Json& answer) {
     return kDone;
   }
   TellRemarks(session, answer);
-  const Json jobs = answer.value("jobs", Json::array());
+  const Json& jobs = ListOf(answer, "jobs");
   uint64_t array = 0;
   for (const Json& job : jobs) {
     const uint64_t of = job.value("array", uint64_t{0});
@@ -129,7 +130,7 @@ int SubmitText(Session* session, const std::string& manifest,
     return kDone;
   }
   std::vector<uint64_t> ids;
-  for (const Json& job : answer->value("jobs", Json::array())) {
+  for (const Json& job : ListOf(*answer, "jobs")) {
     ids.push_back(job.value("id", uint64_t{0}));
   }
   if (!mode.wait) return TellSubmitted(session, *answer);

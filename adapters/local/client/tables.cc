@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "adapters/local/client/json_list.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -57,7 +58,7 @@ std::string AmountText(const std::string& resource, int64_t amount) {
 
 std::string HoldersOf(const Json& device) {
   std::vector<std::string> holders;
-  for (const Json& held : device.value("held", Json::array())) {
+  for (const Json& held : ListOf(device, "held")) {
     const int64_t milli = held.value("milli", 1000);
     std::string holder = absl::StrCat(held.value("job", uint64_t{0}));
     if (held.contains("partition")) {
@@ -129,7 +130,7 @@ std::string QueueText(const Json& jobs, double now, bool users) {
                                 "STATE", "TIME", "REASON"};
   if (users) head.insert(head.begin() + 2, "USER");
   Table table(head);
-  for (const Json& job : jobs.value("jobs", Json::array())) {
+  for (const Json& job : ListOf(jobs, "jobs")) {
     std::vector<std::string> row{IdText(job),
                                  job.value("name", ""),
                                  job.value("queue", ""),
@@ -149,7 +150,7 @@ std::string HistoryText(const Json& jobs, bool users) {
                                 "TIME", "CODE", "REASON"};
   if (users) head.insert(head.begin() + 2, "USER");
   Table table(head);
-  for (const Json& job : jobs.value("jobs", Json::array())) {
+  for (const Json& job : ListOf(jobs, "jobs")) {
     const double submitted = job.value("submitted", 0.0);
     std::vector<std::string> row{
         IdText(job),
@@ -168,7 +169,7 @@ std::string HistoryText(const Json& jobs, bool users) {
 
 std::string NodesText(const Json& nodes) {
   std::string text;
-  for (const Json& node : nodes.value("nodes", Json::array())) {
+  for (const Json& node : ListOf(nodes, "nodes")) {
     text += text::Printable(node.value("name", "")) + "\n";
     Table resources({"  RESOURCE", "CAPACITY", "USED", "OTHERS"});
     const Json capacity = node.value("capacity", Json::object());
@@ -181,7 +182,7 @@ std::string NodesText(const Json& nodes) {
     }
     text += resources.Text();
     Table devices({"  DEVICE", "MODEL", "MEMORY", "HELD BY"});
-    const Json list = node.value("devices", Json::array());
+    const Json& list = ListOf(node, "devices");
     for (const Json& device : list) {
       const int64_t memory = device.value("memory", int64_t{0});
       const std::string model = device.value("model", "");
@@ -197,7 +198,7 @@ std::string NodesText(const Json& nodes) {
 std::string QueuesText(const Json& queues) {
   Table table(
       {"QUEUE", "PARENT", "WEIGHT", "RUNNING", "WAITING", "STATE", "USED"});
-  for (const Json& queue : queues.value("queues", Json::array())) {
+  for (const Json& queue : ListOf(queues, "queues")) {
     std::vector<std::string> used;
     const Json amounts = queue.value("used", Json::object());
     for (const auto& [name, amount] : amounts.items()) {
@@ -219,7 +220,7 @@ std::string QueuesText(const Json& queues) {
 
 std::string ForecastText(const Json& forecast) {
   std::string text;
-  for (const Json& job : forecast.value("jobs", Json::array())) {
+  for (const Json& job : ListOf(forecast, "jobs")) {
     const std::string outcome = job.value("outcome", "");
     text += text::Printable(job.value("name", ""));
     if (outcome == "waits") {
@@ -228,11 +229,11 @@ std::string ForecastText(const Json& forecast) {
       continue;
     }
     text += outcome == "starts" ? " would start now\n" : " would start after\n";
-    for (const Json& victim : job.value("victims", Json::array())) {
+    for (const Json& victim : ListOf(job, "victims")) {
       absl::StrAppend(&text, "  job ", victim.get<uint64_t>(),
                       " has made room\n");
     }
-    for (const Json& place : job.value("places", Json::array())) {
+    for (const Json& place : ListOf(job, "places")) {
       const auto devices = place.value("devices", std::vector<uint32_t>());
       absl::StrAppend(&text, "  ", text::Printable(place.value("task", "")));
       if (!devices.empty()) {
