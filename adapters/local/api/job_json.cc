@@ -1,8 +1,12 @@
 #include "adapters/local/api/job_json.h"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
+#include <concepts>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +17,45 @@ namespace muster::local {
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+// One object, member by member: lists have many of them, and a tree of each
+// would cost most of the answer.
+class ObjectWriter {
+ public:
+  void Add(std::string_view name, std::string_view value) {
+    Begin(name);
+    const bool plain = std::ranges::all_of(value, [](char c) {
+      return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+    });
+    if (plain) {
+      text_.append(1, '"').append(value).append(1, '"');
+    } else {
+      text_ += ToText(Json(std::string(value)));
+    }
+  }
+  void Add(std::string_view name, std::same_as<bool> auto value) {
+    Begin(name);
+    text_ += value ? "true" : "false";
+  }
+  template <class Number>
+    requires std::is_arithmetic_v<Number> && (!std::is_same_v<Number, bool>)
+  void Add(std::string_view name, Number value) {
+    Begin(name);
+    char digits[32];
+    text_.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+  }
+  std::string Text() && {
+    text_ += '}';
+    return std::move(text_);
+  }
+
+ private:
+  void Begin(std::string_view name) {
+    text_.append(text_.size() > 1 ? ",\"" : "\"").append(name).append("\":");
+  }
+
+  std::string text_ = "{";
+};
 
 void AddTime(const char* name, Time time, Json* json) {
   if (time != kForever) (*json)[name] = SecondsOf(time);
@@ -25,25 +68,29 @@ double SecondsOf(Time time) {
   return static_cast<double>(time / kMicrosecond) / 1e6;
 }
 
-Json JobJson(const JobRow& row) {
-  Json json{{"id", row.id},
-            {"name", row.name},
-            {"uid", row.uid},
-            {"queue", row.queue},
-            {"priority", row.priority_class},
-            {"phase", row.phase},
-            {"submitted", SecondsOf(row.submitted)}};
-  if (row.held) json["held"] = true;
-  if (row.array != 0) json["array"] = row.array;
-  if (row.array_index) json["array_index"] = *row.array_index;
-  AddTime("started", row.started, &json);
-  AddTime("finished", row.finished, &json);
-  if (!row.reason.empty()) json["reason"] = row.reason;
-  if (row.exit_code) json["exit_code"] = *row.exit_code;
-  if (row.restarts > 0) json["restarts"] = row.restarts;
-  if (row.preemptions > 0) json["preemptions"] = row.preemptions;
-  return json;
+std::string JobLine(const JobRow& row, std::string_view why) {
+  ObjectWriter job;
+  job.Add("id", row.id);
+  job.Add("name", row.name);
+  job.Add("uid", row.uid);
+  job.Add("queue", row.queue);
+  job.Add("priority", row.priority_class);
+  job.Add("phase", row.phase);
+  job.Add("submitted", SecondsOf(row.submitted));
+  if (row.held) job.Add("held", true);
+  if (row.array != 0) job.Add("array", row.array);
+  if (row.array_index) job.Add("array_index", *row.array_index);
+  if (row.started != kForever) job.Add("started", SecondsOf(row.started));
+  if (row.finished != kForever) job.Add("finished", SecondsOf(row.finished));
+  if (!row.reason.empty()) job.Add("reason", row.reason);
+  if (row.exit_code) job.Add("exit_code", *row.exit_code);
+  if (row.restarts > 0) job.Add("restarts", row.restarts);
+  if (row.preemptions > 0) job.Add("preemptions", row.preemptions);
+  if (!why.empty()) job.Add("why", why);
+  return std::move(job).Text();
 }
+
+Json JobJson(const JobRow& row) { return Json::parse(JobLine(row)); }
 
 Json TaskJson(const TaskRow& row, const std::string& name) {
   Json json{{"task", name},

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/local/controller/submission.h"
@@ -19,7 +20,9 @@ namespace muster::local {
 
 double SecondsOf(Time time);
 
-// What everybody may know of a job. O(bytes).
+// What everybody may know of a job, as one line; with `why` it waits, if that
+// is not empty. O(bytes).
+std::string JobLine(const JobRow& row, std::string_view why = "");
 nlohmann::ordered_json JobJson(const JobRow& row);
 
 // A task's state and what it holds. `name`: "ROLE-INDEX".

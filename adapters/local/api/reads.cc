@@ -33,9 +33,9 @@ bool Waits(const JobRow& row) {
 // Written job by job: there may be many.
 class JobList {
  public:
-  void Add(const Json& job) {
+  void Add(const std::string& job) {
     text_ += count_++ == 0 ? "" : ",";
-    text_ += ToText(job);
+    text_ += job;
   }
   HttpResponse Answer() && {
     return JsonAnswer(absl::StrCat("{\"jobs\":[", text_, "]}"));
@@ -55,12 +55,12 @@ HttpResponse Jobs(const ApiContext& context, const Asked& asked) {
   for (const JobRow* row : context.controller.Jobs()) {
     if (row->finished != kForever) continue;
     if (*uid != kMax64 && row->uid != *uid) continue;
-    Json json = JobJson(*row);
+    std::string waits_for;
     if (*why && Waits(*row)) {
-      const auto explanation = context.controller.Explain(row->id);
-      if (explanation.ok()) json["why"] = explanation->text;
+      auto explanation = context.controller.Explain(row->id);
+      if (explanation.ok()) waits_for = std::move(explanation->text);
     }
-    list.Add(json);
+    list.Add(JobLine(*row, waits_for));
   }
   return std::move(list).Answer();
 }
@@ -114,7 +114,7 @@ HttpResponse HistoryPage(const ApiContext& context, const Asked& asked) {
   const auto rows = context.history.Jobs(*filter);
   if (!rows.ok()) return ErrorAnswer(rows.status());
   JobList list;
-  for (const JobRow& row : *rows) list.Add(JobJson(row));
+  for (const JobRow& row : *rows) list.Add(JobLine(row));
   return std::move(list).Answer();
 }
 

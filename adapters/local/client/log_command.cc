@@ -59,6 +59,10 @@ class LogPrinter {
         return task.value("attempt", uint32_t{0});
       }
     }
+    if (!tasks.empty() && *finished) {
+      return absl::NotFoundError(
+          absl::StrCat("task: job ", job_, " has none like ", task_));
+    }
     return 0;
   }
 

@@ -17,14 +17,15 @@ namespace {
 
 constexpr int kEvery = 1'000;  // Milliseconds.
 
-// Keys come one by one and are not shown; as it was before, at the end.
+// Keys come one by one and are not shown, Ctrl-C too, so that the terminal is
+// as it was before at the end.
 class RawTerminal {
  public:
   RawTerminal() {
     if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
     changed_ = true;
     termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
   ~RawTerminal() {
@@ -74,8 +75,9 @@ std::string Fitted(const std::string& page) {
 bool WaitForQ() {
   pollfd key = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (poll(&key, 1, kEvery) <= 0) return false;
+  constexpr char kControlC = 3;
   char c = 0;
-  return read(STDIN_FILENO, &c, 1) <= 0 || c == 'q';
+  return read(STDIN_FILENO, &c, 1) <= 0 || c == 'q' || c == kControlC;
 }
 
 }  // namespace

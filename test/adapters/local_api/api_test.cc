@@ -1,7 +1,9 @@
 // Requests, turn by turn, on a real controller and a real store.
 #include "adapters/local/api/api.h"
 
+#include <random>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -235,6 +237,51 @@ TEST(ApiTest, WhatIsWrongIsNamed) {
     EXPECT_TRUE(answered.json().contains("error")) << answered.body;
   }
   EXPECT_EQ(daemon.Ask("GET", "/v1/jobs").json()["jobs"].size(), 1u);
+}
+
+// Parts of requests, put together at random and damaged.
+TEST(ApiTest, WhateverIsAskedIsAnsweredAndNothingElseHappens) {
+  const std::string submission = SubmissionOf(ManifestOf("x"));
+  const std::vector<std::string> methods{"GET", "POST", "DELETE", "PUT", ""};
+  const std::vector<std::string> parts{
+      "/v1",     "/jobs", "/1",       "/0",      "/-1",
+      "/logs",   "/hold", "/what-if", "//",      "/..",
+      "?",       "&",     "=",        "wait=1",  "from=99999999999999999999",
+      "%zz",     "%00",   "task=a-9", "limit=1", "/history",
+      "/resize", "uid=0", "\xff"};
+  const std::vector<std::string> bodies{
+      "",         "{}",  "[]",       R"({"size":-1})",       R"({"size":1e99})",
+      submission, "nul", "\"\xff\"", std::string(2'000, '[')};
+  Daemon daemon;
+  daemon.Submit(ManifestOf("one", 1));
+  std::mt19937 random(7);
+  const auto any = [&](const std::vector<std::string>& of) {
+    return of[random() % of.size()];
+  };
+  std::vector<std::shared_ptr<Answered>> answered;
+  for (int i = 0; i < 4'000; ++i) {
+    std::string target = "/v1/jobs";
+    for (uint32_t k = random() % 6; k > 0; --k) target += any(parts);
+    std::string body = any(bodies);
+    if (!body.empty() && random() % 4 == 0) {
+      body[random() % body.size()] = static_cast<char>(random());
+    }
+    const std::string method = any(methods);
+    // What can be meant is left out: it may be done.
+    if (method != "GET" && random() % 8 != 0) target += "/damaged";
+    answered.push_back(daemon.Begin(method, target, body, Daemon::kBob));
+    if (i % 100 == 0) daemon.Turn();
+  }
+  daemon.now += 61 * kSecond;
+  daemon.Turn();
+  for (const auto& one : answered) {
+    EXPECT_GE(one->status, 200);
+    if (one->status >= 400) {
+      EXPECT_TRUE(one->json().contains("error")) << one->body;
+    }
+  }
+  EXPECT_EQ(daemon.Ask("GET", "/v1/jobs/1").json()["phase"], "running");
+  EXPECT_TRUE(daemon.controller->defects().empty());
 }
 
 TEST(ApiTest, TooManyRequestsBetweenTwoTurnsAreRefused) {

@@ -209,6 +209,7 @@ TEST_F(ClientApiTest, LogsAreReadAndFollowedToTheEndOfTheJob) {
   writes.join();
   EXPECT_EQ(followed.code, 0) << followed.err;
   EXPECT_EQ(followed.out, "one\ntwo\n" + std::string(200'000, 'x') + "\n");
+  EXPECT_EQ(Muster({"logs", "-f", "1.chief-0"}).code, 1);
 }
 
 TEST_F(ClientApiTest, TopIsOnePageWhereThereIsNoTerminal) {
