@@ -1,0 +1,67 @@
+// ShimSpec: what muster-shim is to run, and how. The standard library alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/ids.h"
+
+namespace muster::local {
+
+// Whom a task runs as.
+struct ShimUser {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  std::vector<uint32_t> groups{};  // The supplementary ones.
+
+  friend bool operator==(const ShimUser&, const ShimUser&) = default;
+};
+
+struct ShimSpec {
+  // The program and its arguments. A program without a slash is looked for in
+  // the PATH of `environment`.
+  std::vector<std::string> command{};
+  std::vector<std::string> environment{};  // "NAME=VALUE"; nothing is added.
+  std::string directory = "/";             // Absolute; where the task starts.
+  // Where the standard output goes: an absolute path, which is opened as the
+  // task's user; the name of a file in the attempt's folder, which then belongs
+  // to that user; "": /dev/null.
+  std::string output{};
+  std::string error{};  // Likewise the standard error; "": as `output`.
+  bool append = false;  // Else these files are emptied first.
+  // Nobody: whom the shim runs as. Only root can run tasks as others.
+  std::optional<ShimUser> user{};
+  std::vector<uint32_t> cpus{};  // Which ones it may use; none: all.
+  uint32_t umask = 022;
+  // Files that it may have open (the soft limit, at most as many as the hard
+  // one). All other limits of resources are the daemon's.
+  uint64_t open_files = 1024;
+  // Longer than this, without the time for which it was suspended, it is
+  // stopped; 0: it may.
+  Duration time_limit = 0;
+  // From SIGTERM to SIGKILL, unless whoever stops it says otherwise.
+  Duration grace = 10 * kSecond;
+  // Bytes; 0: no limit. The kernel enforces it in a cgroup only; without one
+  // it tells what a SIGKILL was for.
+  int64_t memory_limit = 0;
+  // A folder of cgroup v2 that is made for the task, and removed behind it; "":
+  // none. Its parent has the controllers of the limits.
+  std::string cgroup{};
+  std::string cpu_max{};  // As the file cpu.max has it; "": no limit.
+
+  friend bool operator==(const ShimSpec&, const ShimSpec&) = default;
+};
+
+// What is wrong with it, beginning with the field's name; "": nothing. Any
+// thread; O(bytes).
+std::string ProblemOf(const ShimSpec& spec);
+
+// To bytes and back. False: these are no such bytes, or not all. Any thread;
+// O(bytes).
+std::string Encode(const ShimSpec& spec);
+bool Decode(std::string_view bytes, ShimSpec* spec);
+
+}  // namespace muster::local

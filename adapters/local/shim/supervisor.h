@@ -1,0 +1,67 @@
+// What muster-shim does from the lock to the exit file: one task, watched.
+// POSIX and Linux alone. One thread, which has all signals blocked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/shim_exit.h"
+#include "adapters/local/shim/shim_spec.h"
+#include "adapters/local/shim/task_cgroup.h"
+#include "adapters/local/shim/task_process.h"
+
+namespace muster::local {
+
+class Supervisor {
+ public:
+  // `folder` is open and locked, and outlives it. The process is the reaper of
+  // all of its descendants.
+  Supervisor(int folder, ShimSpec spec);
+
+  // Runs the task to its end, and writes how it ended. The exit code of the
+  // shim.
+  int Run();
+
+ private:
+  // Whether there is a process.
+  bool Start();
+  // Whether what is needed to know of the processes is written.
+  bool WriteStart();
+  void Watch();
+  void Hear();  // The signals that have come.
+  void Heed(uint32_t signal);
+  // The first reason to end the main process is the one that is told.
+  void Blame(ShimReason reason);
+  void Stop(Duration grace);
+  void Suspend();
+  void Resume();
+  // Kills what there is, until nothing is left or it has taken too long.
+  void EndTree();
+  // Waits for those that have ended. False: no process is left.
+  bool Reap();
+  // Until a signal comes, at most that long.
+  void Await(Duration longest) const;
+  void CheckTimes();
+  // When something is due; kForever: never.
+  Time Due() const;
+  void Judge();
+  int WriteExit();
+
+  const int folder_;
+  const ShimSpec spec_;
+  TaskCgroup cgroup_;
+  TaskProcess task_;
+  OpenFile signals_;
+  ShimExit exit_;
+  // All of these are of a clock that nobody sets.
+  Time began_ = kForever;
+  Time limit_ = kForever;      // When its time is over.
+  Time kill_at_ = kForever;    // When its grace is over.
+  Time suspended_ = kForever;  // Since when it is.
+  std::optional<int> status_;  // Of the main process, when it has ended.
+  std::optional<ShimReason> stopped_for_;
+};
+
+}  // namespace muster::local

@@ -1,0 +1,209 @@
+#include "adapters/local/shim/task_process.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster::local {
+namespace {
+
+constexpr int kNotFound = 127;
+constexpr int kNotRunnable = 126;
+constexpr mode_t kOutputMode = 0666;
+
+// What the forked process does. It is the only thread, and whatever fails ends
+// it.
+class Child {
+ public:
+  Child(const ShimSpec& spec, int folder, int go, int problem)
+      : spec_(spec), folder_(folder), go_(go), problem_(problem) {}
+
+  [[noreturn]] void Run() {
+    AwaitGo();
+    SetLimits();
+    umask(spec_.umask);
+    // What lies in the folder is the shim's to make, all else the user's.
+    OpenOutputs(/*in_folder=*/true);
+    BecomeUser();
+    if (chdir(spec_.directory.c_str()) != 0)
+      Fail("directory: ", spec_.directory);
+    OpenOutputs(/*in_folder=*/false);
+    TakeStreams();
+    ResetSignals();
+    Exec();
+  }
+
+ private:
+  [[noreturn]] void Fail(std::string_view field, std::string_view value,
+                         int code = kNotRunnable) {
+    const char* const why = std::strerror(errno);
+    const std::string text =
+        std::string(field).append(value).append(": ").append(why);
+    // If nobody reads it, there is nobody to tell.
+    [[maybe_unused]] const ssize_t written =
+        write(problem_, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+    _exit(code);
+  }
+
+  void AwaitGo() {
+    setpgid(0, 0);
+    char byte = 0;
+    ssize_t count = 0;
+    do {
+      count = read(go_, &byte, 1);
+    } while (count < 0 && errno == EINTR);
+    if (count != 1) _exit(kNotRunnable);
+  }
+
+  void SetLimits() {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = std::min<rlim_t>(spec_.open_files, files.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) Fail("open_files", "");
+    if (spec_.cpus.empty()) return;
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (const uint32_t cpu : spec_.cpus) CPU_SET(cpu, &cpus);
+    if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) Fail("cpus", "");
+  }
+
+  void OpenOutputs(bool in_folder) {
+    Open("output: ", spec_.output, in_folder, &out_);
+    if (spec_.error.empty() || spec_.error == spec_.output) return;
+    Open("error: ", spec_.error, in_folder, &err_);
+  }
+
+  void Open(const char* field, const std::string& path, bool in_folder,
+            int* fd) {
+    const bool is_in_folder = !path.empty() && path.front() != '/';
+    if (path.empty() || is_in_folder != in_folder) return;
+    // Not blocking: a FIFO that nobody reads is an error, not a wait.
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
+                (spec_.append ? O_APPEND : O_TRUNC);
+    if (is_in_folder || root_) flags |= O_NOFOLLOW;
+    *fd = openat(is_in_folder ? folder_ : AT_FDCWD, path.c_str(), flags,
+                 kOutputMode);
+    if (*fd < 0 || fcntl(*fd, F_SETFL, spec_.append ? O_APPEND : 0) != 0 ||
+        (is_in_folder && root_ && spec_.user &&
+         fchown(*fd, spec_.user->uid, spec_.user->gid) != 0)) {
+      Fail(field, path);
+    }
+  }
+
+  void BecomeUser() {
+    if (!spec_.user) return;
+    const ShimUser& user = *spec_.user;
+    const std::vector<gid_t> groups(user.groups.begin(), user.groups.end());
+    if ((root_ && setgroups(groups.size(), groups.data()) != 0) ||
+        setresgid(user.gid, user.gid, user.gid) != 0 ||
+        setresuid(user.uid, user.uid, user.uid) != 0) {
+      Fail("user: ", std::to_string(user.uid));
+    }
+  }
+
+  void TakeStreams() {
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) Fail("/dev/null", "");
+    if (out_ < 0) out_ = null;
+    if (err_ < 0) err_ = out_;
+    if (dup2(null, STDIN_FILENO) < 0 || dup2(out_, STDOUT_FILENO) < 0 ||
+        dup2(err_, STDERR_FILENO) < 0) {
+      Fail("output: ", spec_.output);
+    }
+  }
+
+  // The shim has blocked all, and might have inherited some as ignored.
+  static void ResetSignals() {
+    for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+      std::signal(signal, SIG_DFL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+  }
+
+  [[noreturn]] void Exec() {
+    const auto pointers = [](const std::vector<std::string>& texts) {
+      std::vector<char*> list;
+      for (const std::string& text : texts) {
+        list.push_back(const_cast<char*>(text.c_str()));
+      }
+      list.push_back(nullptr);
+      return list;
+    };
+    std::vector<char*> command = pointers(spec_.command);
+    std::vector<char*> environment = pointers(spec_.environment);
+    environ = environment.data();  // Whose PATH is searched.
+    execvp(command.front(), command.data());
+    const int code = errno == ENOENT ? kNotFound : kNotRunnable;
+    Fail("command: ", spec_.command.front(), code);
+  }
+
+  const ShimSpec& spec_;
+  const int folder_;
+  const int go_;
+  const int problem_;
+  const bool root_ = geteuid() == 0;  // Before it becomes somebody else.
+  int out_ = -1;
+  int err_ = -1;
+};
+
+}  // namespace
+
+TaskProcess TaskProcess::Fork(const ShimSpec& spec, int folder) {
+  TaskProcess task;
+  std::array<int, 2> go{};
+  std::array<int, 2> problem{};
+  const auto failed = [&task] {
+    task.fork_problem_ = std::string("fork: ") + std::strerror(errno);
+    return std::move(task);
+  };
+  if (pipe2(go.data(), O_CLOEXEC) != 0) return failed();
+  OpenFile go_end(go[0]);
+  task.go_ = OpenFile(go[1]);
+  if (pipe2(problem.data(), O_CLOEXEC) != 0) return failed();
+  task.problem_ = OpenFile(problem[0]);
+  const OpenFile problem_end(problem[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return failed();
+  if (pid == 0) {
+    task.go_.Close();  // Else it would never see the end of it.
+    Child(spec, folder, go_end.fd(), problem_end.fd()).Run();
+  }
+  setpgid(pid, pid);  // Whoever of the two is first.
+  task.pid_ = pid;
+  return task;
+}
+
+void TaskProcess::Go() {
+  constexpr char kByte = 1;
+  // It may have been killed by now, which waiting for it tells.
+  [[maybe_unused]] const ssize_t count = write(go_.fd(), &kByte, 1);
+  go_.Close();
+}
+
+std::string TaskProcess::problem() {
+  if (pid_ == 0 || !problem_.ok()) return fork_problem_;
+  std::array<char, PIPE_BUF> text{};
+  ssize_t count = 0;
+  do {
+    count = read(problem_.fd(), text.data(), text.size());
+  } while (count < 0 && errno == EINTR);
+  problem_.Close();
+  return {text.data(), static_cast<size_t>(std::max<ssize_t>(count, 0))};
+}
+
+}  // namespace muster::local
