@@ -152,6 +152,44 @@ TEST(ShimAdoptionTest, OfALostShimNothingIsLeft) {
   EXPECT_EQ(run.Output(), "");
 }
 
+// Moments from before the lock to after the end; where each falls is the
+// machine's, what follows is not.
+TEST(ShimAdoptionTest, KilledAtAnyMomentItRunsAtMostOnceAndIsNotForgotten) {
+  ShimRun run;
+  constexpr int kAttempts = 100;
+  constexpr int kStepMicroseconds = 60;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    ShimSpec spec = run.Script("echo ran; exit 5");
+    spec.append = true;
+    Shim shim = run.Start(spec, attempt);
+    usleep(attempt * kStepMicroseconds);
+    kill(shim.pid(), SIGKILL);
+    ASSERT_TRUE(IsReadable(shim.fd()));
+    const auto exit = shim.Exit();
+    const absl::StatusCode code = exit.status().code();
+    const std::string before = run.Output(attempt);
+    // What a daemon does that has forgotten all.
+    Shim again = run.Start(spec, attempt);
+    ASSERT_TRUE(IsReadable(again.fd()));
+    const auto second = again.Exit();
+    if (code == absl::StatusCode::kUnavailable) {
+      EXPECT_EQ(before, "");
+      ASSERT_TRUE(second.ok()) << second.status();
+      EXPECT_EQ(run.Output(attempt), "ran\n");
+    } else if (exit.ok()) {
+      EXPECT_EQ(exit->code, 5);
+      EXPECT_EQ(before, "ran\n");
+      ASSERT_TRUE(second.ok()) << second.status();
+      EXPECT_EQ(*second, *exit);
+    } else {
+      EXPECT_EQ(code, absl::StatusCode::kDataLoss) << exit.status();
+      EXPECT_EQ(second.status().code(), absl::StatusCode::kDataLoss);
+    }
+    EXPECT_TRUE(run.Output(attempt) == before ||
+                code == absl::StatusCode::kUnavailable);
+  }
+}
+
 TEST(ShimAdoptionTest, OfALostShimNobodyElseIsKilled) {
   ShimRun run;
   // This process, as if its number had been the task's once.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/shim/cgroup_limits.h"
 #include "test/adapters/local_shim/shim_run.h"
 
 namespace muster::local {
@@ -50,6 +51,25 @@ class ShimCgroupTest : public testing::Test {
   std::string path_;
 };
 
+TEST(CgroupLimitsTest, AFolderThatIsNoCgroupIsToldFromOneThatIsNotThere) {
+  ShimRun run;
+  EXPECT_EQ(CgroupLimitsIn(run.folder()).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(CgroupLimitsIn(run.folder() + "/nowhere").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(ShimCgroupTest, LimitsAreThoseOfTheControllersThatAFolderGives) {
+  // It gives none yet.
+  const auto limits = CgroupLimitsIn(path_);
+  ASSERT_TRUE(limits.ok()) << limits.status();
+  EXPECT_EQ(*limits, CgroupLimits{});
+  std::ofstream(path_ + "/cgroup.subtree_control") << "+memory";
+  const auto given = CgroupLimitsIn(path_);
+  ASSERT_TRUE(given.ok()) << given.status();
+  EXPECT_EQ(*given, CgroupLimits{.memory = Has("memory.max")});
+}
+
 TEST_F(ShimCgroupTest, ATaskIsInItsCgroupWhichGoesWithIt) {
   EXPECT_EQ(run_.Run(Script("grep ^0:: /proc/self/cgroup; sleep 1000 &")).code,
             0);
@@ -85,6 +105,7 @@ TEST_F(ShimCgroupTest, ALimitThatTheKernelDoesNotTakeIsToldBeforeTheStart) {
 TEST_F(ShimCgroupTest, MemoryBeyondTheLimitIsOutOfMemory) {
   if (!Has("memory.max")) GTEST_SKIP() << "no memory controller here";
   std::ofstream(path_ + "/cgroup.subtree_control") << "+memory";
+  if (!CgroupLimitsIn(path_)->memory) GTEST_SKIP() << "it is not given on";
   ShimSpec spec = Script("");
   spec.command = {SHIM_TASK, "memory", absl::StrCat(256 << 20)};
   spec.memory_limit = 32 << 20;
