@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/shim_start.h"

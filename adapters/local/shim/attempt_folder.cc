@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <utility>
 
 namespace muster::local {
 namespace {
@@ -38,21 +37,6 @@ bool IsShimFile(std::string_view name) {
     name.remove_suffix(sizeof(kNewSuffix) - 1);
   }
   return std::ranges::find(kFiles, name) != kFiles.end();
-}
-
-OpenFile::OpenFile(OpenFile&& other) noexcept : fd_(other.Release()) {}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  if (this == &other) return *this;
-  Close();
-  fd_ = other.Release();
-  return *this;
-}
-
-int OpenFile::Release() { return std::exchange(fd_, -1); }
-
-void OpenFile::Close() {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 OpenFile OpenAttemptFolder(const std::string& path) {

@@ -5,8 +5,11 @@
 // another name and renamed. It is there after kill -9, not after loss of power.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "adapters/local/shim/open_file.h"
 
 namespace muster::local {
 
@@ -25,23 +28,6 @@ inline constexpr int kShimWasHere = 201;  // The task had been started before.
 
 // Whether a file of this name is the shim's or is about to be.
 bool IsShimFile(std::string_view name);
-
-// An open file or folder, closed with the object.
-class OpenFile {
- public:
-  explicit OpenFile(int fd = -1) : fd_(fd) {}
-  ~OpenFile() { Close(); }
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-
-  bool ok() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
-  int Release();
-  void Close();
-
- private:
-  int fd_;
-};
 
 // The folder, for the functions below. errno says why not: EPERM, it is
 // somebody else's, or others may write in it.

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/supervisor.h"

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/record.h"
 
 namespace muster::local {

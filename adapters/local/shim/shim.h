@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "muster/ids.h"

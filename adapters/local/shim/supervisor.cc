@@ -13,6 +13,7 @@
 #include <ctime>
 #include <utility>
 
+#include "adapters/local/shim/attempt_folder.h"
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/record.h"
 #include "adapters/local/shim/shim_start.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/task_cgroup.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/record.h"
 
 namespace muster::local {

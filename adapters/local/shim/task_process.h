@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_spec.h"
 
 namespace muster::local {

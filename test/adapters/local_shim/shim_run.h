@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/local/shim/adoption.h"
+#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/shim.h"
 
