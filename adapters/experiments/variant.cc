@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "adapters/scenario/scenario.h"
-#include "adapters/scenario/yaml_reader.h"
+#include "adapters/text/yaml_reader.h"
 
 namespace muster::inprocess {
 namespace {

@@ -12,7 +12,8 @@
 #include "adapters/inprocess/host_model.h"
 #include "adapters/inprocess/observer.h"
 #include "adapters/inprocess/workload.h"
-#include "adapters/scenario/yaml_reader.h"
+#include "adapters/text/cluster_fields.h"
+#include "adapters/text/yaml_reader.h"
 #include "muster/reason.h"
 
 namespace muster::inprocess {
@@ -108,8 +109,6 @@ void ReadNodes(const Value& value, const SchedulerConfig& config,
 NodeSet ReadNodeSet(const Value& value);
 ExternalUsage ReadExternalUsage(const Value& value,
                                 const SchedulerConfig& config);
-Queue ReadQueue(const Value& value, const SchedulerConfig& config);
-PriorityClass ReadPriorityClass(const Value& value);
 TopologyConstraint ReadTopologyConstraint(const Value& value);
 Labels ReadLabels(const Value& value);
 // One job, or several copies of it.

@@ -1,4 +1,4 @@
-#include "adapters/scenario/yaml_reader.h"
+#include "adapters/text/yaml_reader.h"
 
 #include <cctype>
 #include <filesystem>
