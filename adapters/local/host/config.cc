@@ -1,0 +1,122 @@
+#include "adapters/local/host/config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "adapters/text/cluster_fields.h"
+#include "adapters/text/yaml_reader.h"
+
+namespace muster::local {
+namespace {
+
+using inprocess::Fields;
+using inprocess::Problems;
+using inprocess::Value;
+
+constexpr int64_t kMaxBytes = int64_t{64} << 20;  // What aliases may make.
+
+void ReadNode(const Value& value, Config* config) {
+  Fields f(value, "node");
+  f.Text("name", &config->node);
+  f.Optional("cpus", [&](const Value& v) {
+    config->cpu_milli = inprocess::ReadAmount("cpu", v, config->scheduler,
+                                              Resources::kMaxQuantity);
+  });
+  f.Optional("memory", [&](const Value& v) {
+    config->memory_bytes = inprocess::ReadAmount("memory", v, config->scheduler,
+                                                 Resources::kMaxQuantity);
+  });
+  f.Optional("gpus", [&](const Value& v) {
+    inprocess::ReadDevices(v, &config->devices.emplace());
+  });
+}
+
+void ReadPorts(const Value& value, Config* config) {
+  Fields f(value, "ports");
+  f.Integer("first", &config->first_port, 1024, 65'535);
+  f.Integer("last", &config->last_port, 1024, 65'535);
+  if (config->first_port > config->last_port) {
+    value.Wrong("first is behind last");
+  }
+}
+
+void ReadHistory(const Value& value, Config* config) {
+  Fields f(value, "history");
+  f.Span("keep_for", &config->keep_for);
+  f.Integer("keep_jobs", &config->keep_jobs, 0, int64_t{1} << 40);
+}
+
+template <class T>
+bool HasKey(const std::vector<T>& all, const std::string& key) {
+  return std::ranges::any_of(all, [&](const T& x) { return x.key == key; });
+}
+
+// What is named as the default must be there.
+template <class T>
+void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
+                 std::string* to) {
+  const auto known = [&] {
+    std::string names;
+    for (const T& x : all) names += (names.empty() ? "" : ", ") + x.key;
+    return names;
+  };
+  f->Optional(key, [&](const Value& v) { *to = v.Text(); });
+  if (!HasKey(all, *to)) {
+    f->value().Wrong(std::string(key) + ": '" + *to +
+                     "' is none of: " + known());
+  }
+}
+
+void Read(const Value& value, Config* config) {
+  Fields f(value, "configuration");
+  f.Optional("partition_schemes", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      config->scheduler.partition_schemes.push_back(
+          inprocess::ReadPartitionScheme(v));
+    });
+  });
+  f.Optional("node", [&](const Value& v) { ReadNode(v, config); });
+  f.Optional("queues", [&](const Value& list) {
+    config->queues.clear();
+    list.Each([&](const Value& v) {
+      config->queues.push_back(inprocess::ReadQueue(v, config->scheduler));
+    });
+  });
+  f.Optional("priority_classes", [&](const Value& list) {
+    config->classes.clear();
+    list.Each([&](const Value& v) {
+      config->classes.push_back(inprocess::ReadPriorityClass(v));
+    });
+  });
+  ReadDefault(&f, "default_queue", config->queues, &config->default_queue);
+  ReadDefault(&f, "default_priority_class", config->classes,
+              &config->default_class);
+  f.Optional("ports", [&](const Value& v) { ReadPorts(v, config); });
+  f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });
+}
+
+}  // namespace
+
+Config::Config() {
+  scheduler.host.suspend = true;
+  // A process that is suspended keeps its memory.
+  scheduler.host.suspended_keeps = {"memory"};
+  scheduler.host.nominate = false;  // Nothing is to be done for one.
+  scheduler.backoff_base = kSecond;
+  queues = {{.key = "default"}};
+  classes = {{.key = "low", .value = -100},
+             {.key = "normal"},
+             {.key = "high", .value = 100}};
+}
+
+absl::StatusOr<Config> LoadConfig(const std::string& file) {
+  absl::StatusOr<YAML::Node> root = inprocess::LoadYaml(file);
+  if (!root.ok()) return root.status();
+  Problems problems(file, kMaxBytes, nullptr);
+  Config config;
+  Read(Value(*root, "", &problems), &config);
+  if (!problems.ok()) return problems.status();
+  return config;
+}
+
+}  // namespace muster::local

@@ -1,0 +1,47 @@
+// What musterd is told by its configuration file: docs/local.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "muster/config.h"
+#include "muster/device.h"
+#include "muster/ids.h"
+#include "muster/priority_class.h"
+#include "muster/queue.h"
+
+namespace muster::local {
+
+// A value. What is made without a file serves one person with one machine: a
+// queue "default", and classes "low", "normal" and "high".
+struct Config {
+  Config();
+
+  // Resources are "cpu" (thousandths), "memory" (bytes) and "gpu" (devices).
+  SchedulerConfig scheduler{};
+  std::string node{};  // Its key; empty: the name of the machine.
+  // Of the machine, what jobs may use; none: all that is found. Devices that
+  // are named here are inventions to the driver: jobs are told their numbers.
+  std::optional<int64_t> cpu_milli{};
+  std::optional<int64_t> memory_bytes{};
+  std::optional<std::vector<Device>> devices{};
+  std::vector<Queue> queues{};
+  std::vector<PriorityClass> classes{};
+  std::string default_queue = "default";
+  std::string default_class = "normal";
+  // For the rendezvous of jobs, on the loopback interface.
+  uint16_t first_port = 20'000;
+  uint16_t last_port = 29'999;
+  // Of finished jobs: how long and how many are kept.
+  Duration keep_for = int64_t{90} * 24 * 3600 * kSecond;
+  uint64_t keep_jobs = 100'000;
+};
+
+// INVALID_ARGUMENT: one line with file, line, column and field, and what is
+// allowed there. O(bytes).
+absl::StatusOr<Config> LoadConfig(const std::string& file);
+
+}  // namespace muster::local

@@ -1,0 +1,69 @@
+#include "adapters/local/host/gpu_watch.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/gpu/inventory.h"
+
+namespace muster::local {
+namespace {
+
+// 0: there is no such process.
+int32_t ParentOf(int32_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  std::string line;
+  std::getline(file, line);
+  // The name in parentheses may hold anything, parentheses too.
+  const size_t name = line.rfind(") ");
+  if (name == std::string::npos) return 0;
+  int32_t parent = 0;
+  return sscanf(line.c_str() + name + 2, "%*c %d", &parent) == 1 ? parent : 0;
+}
+
+}  // namespace
+
+bool DescendsFrom(uint32_t pid, std::span<const int32_t> ancestors) {
+  constexpr int kMaxDepth = 1000;  // Of parents that change as one looks.
+  int32_t at = static_cast<int32_t>(pid);
+  for (int depth = 0; at > 1 && depth < kMaxDepth; ++depth) {
+    if (std::ranges::find(ancestors, at) != ancestors.end()) return true;
+    at = ParentOf(at);
+  }
+  return false;
+}
+
+absl::StatusOr<GpuWatch> GpuWatch::Create() {
+  absl::StatusOr<std::unique_ptr<Nvml>> nvml = Nvml::Load();
+  if (absl::IsNotFound(nvml.status())) return GpuWatch(nullptr, false);
+  if (!nvml.ok()) return nvml.status();
+  GpuWatch watch(*std::move(nvml), false);
+  absl::StatusOr<std::vector<Gpu>> gpus = watch.nvml_->List();
+  if (!gpus.ok()) return gpus.status();
+  watch.gpus_ = *std::move(gpus);
+  return watch;
+}
+
+absl::StatusOr<ExternalUsage> GpuWatch::Look(const std::string& key,
+                                             std::span<const int32_t> shims) {
+  if (nvml_ == nullptr) return ExternalUsage{.node = key};
+  absl::StatusOr<std::vector<Gpu>> gpus = nvml_->List();
+  if (!gpus.ok()) return gpus.status();
+  gpus_ = *std::move(gpus);
+  return UsedByOthers(key, gpus_,
+                      [&](uint32_t pid) { return DescendsFrom(pid, shims); });
+}
+
+absl::StatusOr<std::string> GpuWatch::Visible(
+    const std::vector<DeviceShare>& shares) const {
+  if (!invented_) return VisibleDevices(gpus_, shares);
+  std::string numbers;
+  for (const DeviceShare& share : shares) {
+    absl::StrAppend(&numbers, numbers.empty() ? "" : ",", share.device);
+  }
+  return numbers;
+}
+
+}  // namespace muster::local

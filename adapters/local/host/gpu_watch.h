@@ -1,0 +1,55 @@
+// GpuWatch: the GPUs of this machine, and who else computes on them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/gpu/gpu.h"
+#include "adapters/local/gpu/nvml.h"
+#include "muster/device.h"
+#include "muster/node.h"
+
+namespace muster::local {
+
+// Not synchronised.
+class GpuWatch {
+ public:
+  // A machine without a driver has no GPUs, and that is no error.
+  // FAILED_PRECONDITION: there is a driver that does not work, and why.
+  static absl::StatusOr<GpuWatch> Create();
+  // Devices that the configuration has invented: tasks are told their numbers.
+  static GpuWatch OfNone() { return GpuWatch(nullptr, true); }
+
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+
+  // Looks again. `shims`: processes whose descendants are tasks. What others
+  // use of the node `key`. UNAVAILABLE: a GPU does not answer. A few
+  // milliseconds a GPU.
+  absl::StatusOr<ExternalUsage> Look(const std::string& key,
+                                     std::span<const int32_t> shims);
+  // CUDA_VISIBLE_DEVICES of a task that holds these. INTERNAL: one is not
+  // there.
+  absl::StatusOr<std::string> Visible(
+      const std::vector<DeviceShare>& shares) const;
+  // There is nothing to look at.
+  bool empty() const { return nvml_ == nullptr; }
+
+ private:
+  GpuWatch(std::unique_ptr<Nvml> nvml, bool invented)
+      : nvml_(std::move(nvml)), invented_(invented) {}
+
+  std::unique_ptr<Nvml> nvml_;  // Null: there is no driver.
+  bool invented_;
+  std::vector<Gpu> gpus_{};
+};
+
+// Whether one of `ancestors` is the process or a parent of it, or of a parent,
+// and so on, as /proc tells.
+bool DescendsFrom(uint32_t pid, std::span<const int32_t> ancestors);
+
+}  // namespace muster::local

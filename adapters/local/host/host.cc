@@ -1,0 +1,277 @@
+#include "adapters/local/host/host.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "adapters/local/host/machine.h"
+#include "adapters/local/host/task_files.h"
+#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/shim_spec.h"
+
+namespace muster::local {
+namespace {
+
+constexpr uint64_t kWakeId = 1;
+constexpr Duration kLookEvery = 5 * kSecond;
+constexpr Duration kTidyEvery = 600 * kSecond;
+constexpr Duration kRetryEvery = kSecond;
+
+Time Now() { return absl::GetCurrentTimeNanos(); }
+
+// Whether nobody listens there on the loopback interface.
+bool PortIsFree(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int bound =
+      bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  close(fd);
+  return bound == 0;
+}
+
+// Where the attempt with this folder writes, as its shim was told.
+std::string OutputOf(const std::string& folder, bool error) {
+  std::string bytes;
+  ShimSpec spec;
+  const OpenFile open = OpenAttemptFolder(folder);
+  if (!open.ok() || ReadFile(open.fd(), kSpecFile, &bytes) != 0 ||
+      !Decode(bytes, &spec)) {
+    return kOutputFile;
+  }
+  return error && !spec.error.empty() ? spec.error : spec.output;
+}
+
+void Say(const std::string& text) { std::cerr << "musterd: " << text << "\n"; }
+
+}  // namespace
+
+Host::Host(HostOptions options) : options_(std::move(options)) {}
+
+Host::~Host() {
+  server_.reset();
+  if (wake_ >= 0) close(wake_);
+}
+
+absl::StatusOr<std::unique_ptr<Host>> Host::Open(HostOptions options) {
+  std::unique_ptr<Host> host(new Host(std::move(options)));
+  if (absl::Status opened = host->OpenAll(); !opened.ok()) return opened;
+  return host;
+}
+
+absl::Status Host::OpenAll() {
+  absl::Status made = MakeReadableFolder(options_.state);
+  if (made.ok()) made = MakeReadableFolder(options_.state + "/jobs");
+  if (!made.ok()) return made;
+  auto store = Store::Open(options_.state + "/muster.db");
+  if (!store.ok()) return store.status();
+  store_ = *std::move(store);
+  auto poller = Poller::Create();
+  if (!poller.ok()) return poller.status();
+  poller_ = std::make_unique<Poller>(*std::move(poller));
+  wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wake_ < 0) return absl::ErrnoToStatus(errno, "eventfd");
+  if (absl::Status s = poller_->Add(wake_, kWakeId); !s.ok()) return s;
+  auto runner =
+      TaskRunner::Create({.state = options_.state,
+                          .shim = options_.shim,
+                          .visible_devices =
+                              [this](const std::vector<DeviceShare>& shares) {
+                                return gpus_->Visible(shares);
+                              }},
+                         poller_.get());
+  if (!runner.ok()) return runner.status();
+  runner_ = *std::move(runner);
+  absl::StatusOr<Node> node = MakeThisNode();
+  if (!node.ok()) return node.status();
+  controller_config_ = MakeControllerConfig(*std::move(node));
+  if (absl::Status s = OpenController(Now()); !s.ok()) return s;
+  return OpenServer();
+}
+
+absl::StatusOr<Node> Host::MakeThisNode() {
+  if (options_.config.devices.has_value()) {
+    gpus_ = std::make_unique<GpuWatch>(GpuWatch::OfNone());
+  } else {
+    absl::StatusOr<GpuWatch> gpus = GpuWatch::Create();
+    if (!gpus.ok()) return gpus.status();
+    gpus_ = std::make_unique<GpuWatch>(*std::move(gpus));
+  }
+  return MakeNode(options_.config, gpus_->gpus());
+}
+
+ControllerConfig Host::MakeControllerConfig(Node node) const {
+  const Config& config = options_.config;
+  ControllerConfig made;
+  made.scheduler = config.scheduler;
+  made.node = std::move(node);
+  made.queues = config.queues;
+  made.classes = config.classes;
+  made.default_queue = config.default_queue;
+  made.default_class = config.default_class;
+  made.state = options_.state;
+  made.first_port = config.first_port;
+  made.last_port = config.last_port;
+  made.port_is_free = PortIsFree;
+  return made;
+}
+
+absl::Status Host::OpenController(Time now) {
+  absl::StatusOr<StoredState> kept = store_->Load();
+  if (!kept.ok()) return kept.status();
+  auto controller =
+      kept->journal.empty()
+          ? Controller::Begin(controller_config_, now)
+          : Controller::Restore(controller_config_, *std::move(kept), now);
+  if (!controller.ok()) return controller.status();
+  controller_ = *std::move(controller);
+  wake_at_ = now;
+  return absl::OkStatus();
+}
+
+absl::Status Host::OpenServer() {
+  api_ = std::make_unique<Api>(
+      ApiOptions{
+          .state = options_.state, .owner = geteuid(), .output_of = OutputOf},
+      [this] {
+        const uint64_t one = 1;
+        [[maybe_unused]] const ssize_t n = write(wake_, &one, sizeof one);
+      });
+  serve::HttpLimits limits;
+  limits.connections = 1024;
+  limits.connections_of_peer = 1024;
+  limits.body = 4 << 20;
+  limits.answer = std::chrono::seconds(90);  // Who waits for a job's end.
+  auto server = serve::HttpServer::Start(
+      {}, {{.path = options_.socket, .mode = 0666}}, limits,
+      [this](serve::HttpRequest request, const serve::Reply& reply) {
+        api_->Handle(std::move(request), reply);
+      });
+  if (!server.ok()) return server.status();
+  server_ = *std::move(server);
+  return absl::OkStatus();
+}
+
+absl::Status Host::Run() {
+  while (!stop_) {
+    Wait(std::min({wake_at_, api_->wake_at(), look_at_, tidy_at_}));
+    const Time now = Now();
+    if (controller_ == nullptr) {
+      if (now >= retry_at_) GiveUpTurn(absl::OkStatus(), now);
+      if (controller_ == nullptr) continue;
+    }
+    OneTurn(now);
+    if (now >= look_at_) LookAtGpus(now);
+    if (now >= tidy_at_) TidyUp(now);
+  }
+  return absl::OkStatus();
+}
+
+void Host::Stop() {
+  stop_ = true;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = write(wake_, &one, sizeof one);
+}
+
+// Until something happens, or that time.
+void Host::Wait(Time until) {
+  if (controller_ == nullptr) until = retry_at_;
+  // Clocks may jump: nothing is waited for longer than a minute.
+  constexpr int64_t kLongest = 60'000;
+  const int64_t left = (until - std::min(until, Now())) / kMillisecond;
+  const int64_t milliseconds =
+      until == kForever ? kLongest : std::min(kLongest, left + (left > 0));
+  for (const uint64_t id : poller_->Wait(static_cast<int>(milliseconds))) {
+    if (id == kWakeId) {
+      uint64_t count = 0;
+      [[maybe_unused]] const ssize_t n = read(wake_, &count, sizeof count);
+    } else {
+      runner_->Ready(id);
+    }
+  }
+}
+
+void Host::OneTurn(Time now) {
+  for (const TaskEvent& event : runner_->Take()) Observe(event, now);
+  api_->Turn(controller_.get(), &store_->history(), now);
+  const Turn turn = controller_->Step(now);
+  wake_at_ = turn.wake_at;
+  if (absl::Status kept = store_->Commit(turn.save); !kept.ok()) {
+    return GiveUpTurn(kept, now);
+  }
+  api_->Kept(controller_.get(), &store_->history(), now);
+  for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
+  // What came of them is for the next turn.
+  if (runner_->any()) wake_at_ = now;
+}
+
+void Host::Observe(const TaskEvent& event, Time now) {
+  Controller& c = *controller_;
+  switch (event.kind) {
+    case TaskEvent::Kind::kRuns:
+      return c.TaskReady(event.task, now);
+    case TaskEvent::Kind::kExited:
+      return c.TaskExited(event.task, event.code, event.reason, now);
+    case TaskEvent::Kind::kLost:
+      return c.TaskLost(event.task, now);
+    case TaskEvent::Kind::kSuspended:
+      return c.TaskSuspended(event.task, now);
+    case TaskEvent::Kind::kResumed:
+      return c.TaskResumed(event.task, now);
+    case TaskEvent::Kind::kCheckpoint:
+      return c.CheckpointDone(event.task.job, event.version, now);
+  }
+}
+
+// The turn cannot be kept: nothing of it is told or done. The controller begins
+// again from what was kept, which looks at the tasks anew.
+void Host::GiveUpTurn(const absl::Status& why, Time now) {
+  if (!why.ok()) {
+    Say(std::string(why.message()) + "; nothing is accepted until it is over");
+    api_->Refuse(why);
+    controller_.reset();
+  } else if (absl::Status opened = OpenController(now); opened.ok()) {
+    return;
+  } else {
+    api_->Refuse(opened);
+  }
+  retry_at_ = now + kRetryEvery;
+}
+
+void Host::LookAtGpus(Time now) {
+  look_at_ = gpus_->empty() ? kForever : now + kLookEvery;
+  if (gpus_->empty()) return;
+  const std::vector<int32_t> shims = runner_->shims();
+  const auto usage = gpus_->Look(controller_config_.node.key, shims);
+  // A GPU that does not answer keeps what it was last known to have.
+  absl::Status told = usage.status();
+  if (usage.ok()) told = controller_->OthersUse(*usage, now);
+  if (!told.ok()) Say(std::string(told.message()));
+  wake_at_ = now;
+}
+
+void Host::TidyUp(Time now) {
+  const auto pruned =
+      store_->Prune(now - options_.config.keep_for, options_.config.keep_jobs);
+  const bool more = pruned.ok() && *pruned == Store::kMaxPruned;
+  tidy_at_ = more ? now : now + kTidyEvery;
+  if (!pruned.ok()) Say(std::string(pruned.status().message()));
+}
+
+}  // namespace muster::local

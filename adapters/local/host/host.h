@@ -1,0 +1,80 @@
+// Host: musterd's loop. It joins the controller, which decides, with the store,
+// the processes of tasks, the GPUs and those who ask.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapters/local/api/api.h"
+#include "adapters/local/controller/controller.h"
+#include "adapters/local/host/config.h"
+#include "adapters/local/host/gpu_watch.h"
+#include "adapters/local/host/poller.h"
+#include "adapters/local/host/task_runner.h"
+#include "adapters/local/store/store.h"
+#include "adapters/serve/http_server.h"
+#include "muster/ids.h"
+
+namespace muster::local {
+
+struct HostOptions {
+  Config config{};
+  std::string state{};   // A folder; absolute. It is made.
+  std::string socket{};  // Where it is asked; absolute.
+  std::string shim{};    // The program muster-shim.
+};
+
+// One thread, beside that of the HTTP server.
+class Host {
+ public:
+  // Takes over what an earlier one has left: jobs, and tasks that run.
+  // UNAVAILABLE: another has the state or the socket; errors of the store, the
+  // configuration and the driver.
+  static absl::StatusOr<std::unique_ptr<Host>> Open(HostOptions options);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // Turns until Stop is called. Tasks run on; the next Host takes them over.
+  absl::Status Run();
+  // From any thread, and from handlers of signals.
+  void Stop();
+
+ private:
+  explicit Host(HostOptions options);
+
+  absl::Status OpenAll();
+  absl::StatusOr<Node> MakeThisNode();
+  ControllerConfig MakeControllerConfig(Node node) const;
+  absl::Status OpenController(Time now);
+  absl::Status OpenServer();
+
+  void Wait(Time until);
+  void OneTurn(Time now);
+  void Observe(const TaskEvent& event, Time now);
+  void LookAtGpus(Time now);
+  void TidyUp(Time now);
+  void GiveUpTurn(const absl::Status& why, Time now);
+
+  const HostOptions options_;
+  int wake_ = -1;  // An eventfd.
+  std::unique_ptr<Poller> poller_;
+  std::unique_ptr<GpuWatch> gpus_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<TaskRunner> runner_;
+  ControllerConfig controller_config_{};
+  std::unique_ptr<Controller> controller_;  // Null: the store does not work.
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<serve::HttpServer> server_;  // It goes first.
+  std::atomic<bool> stop_ = false;
+  Time wake_at_ = 0;
+  Time look_at_ = 0;   // At the GPUs.
+  Time tidy_at_ = 0;   // The history.
+  Time retry_at_ = 0;  // When the store is tried again.
+};
+
+}  // namespace muster::local

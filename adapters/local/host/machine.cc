@@ -1,0 +1,72 @@
+#include "adapters/local/host/machine.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/gpu/inventory.h"
+#include "muster/device_set.h"
+
+namespace muster::local {
+namespace {
+
+// Of control groups version 2 and 1. "max", or a number beyond any machine, is
+// no limit.
+constexpr std::array kLimits = {"/sys/fs/cgroup/memory.max",
+                                "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+
+std::string MachineName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "local";
+  return name[0] == '\0' ? "local" : name.data();
+}
+
+}  // namespace
+
+std::vector<uint32_t> AllowedCpus() {
+  std::vector<uint32_t> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+int64_t AllowedMemory() {
+  int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  for (const char* file : kLimits) {
+    int64_t limit = 0;
+    if (std::ifstream(file) >> limit && limit > 0) {
+      bytes = std::min(bytes, limit);
+    }
+  }
+  return bytes;
+}
+
+absl::StatusOr<Node> MakeNode(const Config& config,
+                              const std::vector<Gpu>& gpus) {
+  Node node{.key = config.node.empty() ? MachineName() : config.node};
+  const SchedulerConfig& scheduler = config.scheduler;
+  node.capacity.Set(scheduler.KindOf("cpu"),
+                    config.cpu_milli.value_or(
+                        static_cast<int64_t>(AllowedCpus().size()) * 1000));
+  node.capacity.Set(scheduler.KindOf("memory"),
+                    config.memory_bytes.value_or(AllowedMemory()));
+  node.devices = config.devices.has_value()
+                     ? *config.devices
+                     : ToDevices(gpus, scheduler.partition_schemes);
+  if (node.devices.size() > DeviceSet::kCapacity) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("node.gpus: ", node.devices.size(), " devices, and a node",
+                     " has at most ", DeviceSet::kCapacity));
+  }
+  return node;
+}
+
+}  // namespace muster::local

@@ -1,0 +1,27 @@
+// Machine: what this machine has for jobs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "adapters/local/gpu/gpu.h"
+#include "adapters/local/host/config.h"
+#include "muster/node.h"
+
+namespace muster::local {
+
+// The processors that this process may run on, in ascending order.
+std::vector<uint32_t> AllowedCpus();
+
+// Bytes of memory, or what the control group of this process may use where that
+// is less.
+int64_t AllowedMemory();
+
+// The node that the configuration describes; what it leaves open is as found,
+// with `gpus`. FAILED_PRECONDITION: more is configured than a node may have.
+absl::StatusOr<Node> MakeNode(const Config& config,
+                              const std::vector<Gpu>& gpus);
+
+}  // namespace muster::local

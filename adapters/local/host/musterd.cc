@@ -1,0 +1,120 @@
+// musterd: one machine, one queue. See docs/local.md.
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "adapters/local/host/host.h"
+#include "muster/version.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+int Fail(const absl::Status& status) {
+  std::cerr << "musterd: " << status.message() << "\n";
+  return 1;
+}
+
+std::string Environment(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Of root, the system's folders; of others, their own.
+std::string DefaultState() {
+  if (geteuid() == 0) return "/var/lib/muster";
+  const std::string base = Environment("XDG_STATE_HOME");
+  return (base.empty() ? Environment("HOME") + "/.local/state" : base) +
+         "/muster";
+}
+
+std::string DefaultSocket() {
+  const std::string said = Environment("MUSTER_SOCKET");
+  if (!said.empty()) return said;
+  const std::string base = Environment("XDG_RUNTIME_DIR");
+  if (geteuid() == 0 || base.empty()) return "/run/muster/musterd.sock";
+  return base + "/muster/musterd.sock";
+}
+
+// The one beside this program.
+std::string DefaultShim() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "muster-shim").string();
+}
+
+// All threads that begin later have these signals blocked, too; one of their
+// own waits for them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+  }
+  void StopAtFirst(muster::local::Host* host) {
+    waiter_ = std::jthread([this, host] {
+      int signal = 0;
+      sigwait(&set_, &signal);
+      host->Stop();
+    });
+  }
+  ~Signals() {
+    if (waiter_.joinable()) pthread_kill(waiter_.native_handle(), SIGTERM);
+  }
+
+ private:
+  sigset_t set_;
+  std::jthread waiter_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs the jobs of one machine: gangs, queues, priorities.");
+  app.set_version_flag("--version", MUSTER_VERSION);
+  std::string config_file;
+  muster::local::HostOptions options{.state = DefaultState(),
+                                     .socket = DefaultSocket(),
+                                     .shim = DefaultShim()};
+  std::optional<uint32_t> gpus;
+  app.add_option("--config", config_file, "Its configuration: docs/local.md")
+      ->check(CLI::ExistingFile);
+  app.add_option("--state", options.state, "The folder of what it keeps")
+      ->capture_default_str();
+  app.add_option("--socket", options.socket, "Where it is asked")
+      ->capture_default_str();
+  app.add_option("--shim", options.shim, "The program that runs a task")
+      ->capture_default_str();
+  app.add_option("--gpus", gpus,
+                 "So many invented GPUs, whatever the machine has")
+      ->check(CLI::Range(0, 1024));
+  CLI11_PARSE(app, argc, argv);
+
+  if (!config_file.empty()) {
+    auto config = muster::local::LoadConfig(config_file);
+    if (!config.ok()) return Fail(config.status());
+    options.config = *std::move(config);
+  }
+  if (gpus.has_value()) {
+    options.config.devices = std::vector<muster::Device>(*gpus);
+  }
+  options.state = fs::absolute(options.state).lexically_normal().string();
+  options.socket = fs::absolute(options.socket).lexically_normal().string();
+  Signals signals;
+  auto host = muster::local::Host::Open(std::move(options));
+  if (!host.ok()) return Fail(host.status());
+  signals.StopAtFirst(host->get());
+  std::cerr << "musterd: ready\n";
+  const absl::Status ended = (*host)->Run();
+  return ended.ok() ? 0 : Fail(ended);
+}

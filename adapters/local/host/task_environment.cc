@@ -1,0 +1,103 @@
+#include "adapters/local/host/task_environment.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/host/task_files.h"
+
+namespace muster::local {
+namespace {
+
+constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+
+// The supplementary groups that the user database gives; none if it does not
+// know the user.
+std::vector<uint32_t> GroupsOf(uint32_t uid, uint32_t gid) {
+  std::array<char, 4096> buffer;
+  passwd entry;
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr) {
+    return {};
+  }
+  std::vector<gid_t> groups(256);
+  int count = static_cast<int>(groups.size());
+  if (getgrouplist(found->pw_name, gid, groups.data(), &count) < 0) return {};
+  return {groups.begin(), groups.begin() + count};
+}
+
+std::string MachineName() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string FieldOf(const TaskStart& start, std::string_view path) {
+  if (path == "metadata.name") return start.name;
+  if (path == "metadata.namespace") return "default";
+  if (path == "spec.nodeName") return MachineName();
+  if (path == "status.podIP" || path == "status.hostIP") return "127.0.0.1";
+  return "";
+}
+
+// Appends the variable unless there is one of this name.
+void Add(const std::string& name, const std::string& value,
+         std::vector<std::string>* environment) {
+  const std::string prefix = name + "=";
+  if (std::ranges::any_of(*environment, [&](const std::string& v) {
+        return v.starts_with(prefix);
+      })) {
+    return;
+  }
+  environment->push_back(prefix + value);
+}
+
+absl::Status AddFromHost(const TaskStart& start,
+                         std::vector<std::string>* environment) {
+  for (const workload::EnvVar& v : start.launch.from_host) {
+    if (v.from == workload::EnvSource::kField) {
+      Add(v.name, FieldOf(start, v.source), environment);
+    } else if (!v.optional) {
+      return absl::NotFoundError(
+          absl::StrCat("variable '", v.name, "': this machine has no ",
+                       std::string(Name(v.from)), " '", v.source, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
+                                      const std::string& visible_devices,
+                                      Duration grace) {
+  ShimSpec spec;
+  spec.command = start.launch.argv;
+  spec.directory = start.directory;
+  spec.output = start.output.empty() ? kOutputFile : start.output;
+  spec.error = start.error.empty() ? spec.output : start.error;
+  spec.append = !start.output.empty();
+  spec.memory_limit = start.memory_bytes;
+  spec.grace = grace;
+  if (geteuid() == 0) {
+    spec.user = ShimUser{start.uid, start.gid, GroupsOf(start.uid, start.gid)};
+  }
+  for (const auto& [name, value] : start.launch.env) {
+    // Which devices a task sees is decided by what it was given.
+    if (name == kVisibleDevices) continue;
+    spec.environment.push_back(absl::StrCat(name, "=", value));
+  }
+  const absl::Status added = AddFromHost(start, &spec.environment);
+  if (!added.ok()) return added;
+  Add(kVisibleDevices, visible_devices, &spec.environment);
+  return spec;
+}
+
+}  // namespace muster::local

@@ -1,0 +1,20 @@
+// What a process is started with, of what a task is to be started with.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "adapters/local/controller/turn.h"
+#include "adapters/local/shim/shim_spec.h"
+
+namespace muster::local {
+
+// `visible_devices`: CUDA_VISIBLE_DEVICES. Variables of fields are what they
+// are on this machine: its name, the loopback address, the task's name.
+// NOT_FOUND: a variable is of a secret or config map, and has to be there: this
+// machine has none. O(bytes), and a question about the user's groups.
+absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
+                                      const std::string& visible_devices,
+                                      Duration grace);
+
+}  // namespace muster::local

@@ -1,0 +1,116 @@
+#include "adapters/local/host/task_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "adapters/local/controller/task_folder.h"
+
+namespace muster::local {
+namespace {
+
+// Closed with the object.
+class File {
+ public:
+  File(const std::string& path, int flags, mode_t mode)
+      : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool ok() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+  bool Write(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t n = write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+// Replaces what is there. `uid` and `gid`: whose it is, where this is root.
+absl::Status WriteWhole(const std::string& path, std::string_view bytes,
+                        mode_t mode, const TaskStart* owner) {
+  const std::string part = path + ".new";
+  unlink(part.c_str());
+  {
+    const File file(part, O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (!file.ok() || !file.Write(bytes) || fchmod(file.fd(), mode) != 0) {
+      return absl::ErrnoToStatus(errno, part);
+    }
+    if (owner != nullptr && geteuid() == 0 &&
+        fchown(file.fd(), owner->uid, owner->gid) != 0) {
+      return absl::ErrnoToStatus(errno, part);
+    }
+  }
+  if (rename(part.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, path);
+}
+
+std::string PathIn(const std::string& folder, std::string_view name) {
+  return folder + "/" + std::string(name);
+}
+
+bool IsBelow(const std::filesystem::path& path, const std::string& folder) {
+  const std::string normal = path.lexically_normal().string();
+  return path.is_absolute() && absl::StartsWith(normal, folder + "/");
+}
+
+}  // namespace
+
+absl::Status MakeReadableFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return absl::ErrnoToStatus(error.value(), folder);
+  if (chmod(folder.c_str(), 0755) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, folder);
+}
+
+absl::Status WriteTaskFiles(const std::string& job_folder,
+                            const std::string& folder, const TaskStart& start) {
+  for (const workload::TaskFile& file : start.launch.files) {
+    if (!IsBelow(file.path, job_folder)) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("file '", file.path, "' is not below ", job_folder));
+    }
+    const std::filesystem::path path(file.path);
+    if (absl::Status made = MakeReadableFolder(path.parent_path());
+        !made.ok()) {
+      return made;
+    }
+    const absl::Status written = WriteWhole(
+        file.path, *file.content, file.executable ? 0755 : 0644, nullptr);
+    if (!written.ok()) return written;
+  }
+  return WriteWhole(PathIn(folder, kCheckpointFile), "", 0644, &start);
+}
+
+absl::Status WriteCheckpointRequest(const std::string& folder,
+                                    uint32_t version) {
+  return WriteWhole(PathIn(folder, kCheckpointRequestFile),
+                    absl::StrCat(version, "\n"), 0644, nullptr);
+}
+
+void AppendToOutput(const std::string& folder, const std::string& line) {
+  const File file(PathIn(folder, kOutputFile), O_WRONLY | O_CREAT | O_APPEND,
+                  0644);
+  if (file.ok()) file.Write("muster: " + line + "\n");
+}
+
+}  // namespace muster::local

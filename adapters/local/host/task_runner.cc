@@ -1,0 +1,231 @@
+#include "adapters/local/host/task_runner.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "adapters/local/controller/task_folder.h"
+#include "adapters/local/host/task_environment.h"
+#include "adapters/local/host/task_files.h"
+
+namespace muster::local {
+namespace {
+
+constexpr uint64_t kFirstId = uint64_t{1} << 32;
+constexpr int32_t kCannotStart = 126;  // As shells have it.
+
+workload::ExitReason ReasonOf(const ShimExit& exit) {
+  switch (exit.reason) {
+    case ShimReason::kOutOfMemory:
+      return workload::ExitReason::kOutOfMemory;
+    case ShimReason::kNotStarted:
+      return workload::ExitReason::kNotStarted;
+    case ShimReason::kExited:
+    case ShimReason::kStopped:
+    case ShimReason::kTimeLimit:
+      break;
+  }
+  return workload::ExitReason::kExited;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskRunner>> TaskRunner::Create(
+    TaskRunnerOptions options, Poller* poller) {
+  absl::StatusOr<CheckpointWatch> watch = CheckpointWatch::Create();
+  if (!watch.ok()) return watch.status();
+  const int fd = watch->fd();
+  std::unique_ptr<TaskRunner> runner(
+      new TaskRunner(std::move(options), poller, *std::move(watch)));
+  if (absl::Status added = poller->Add(fd, kFirstId); !added.ok()) return added;
+  return runner;
+}
+
+TaskRunner::TaskRunner(TaskRunnerOptions options, Poller* poller,
+                       CheckpointWatch watch)
+    : options_(std::move(options)),
+      poller_(poller),
+      watch_(std::move(watch)),
+      next_id_(kFirstId + 1) {}
+
+TaskRunner::~TaskRunner() {
+  for (const auto& [task, running] : running_) {
+    poller_->Remove(running.shim.fd());
+  }
+  poller_->Remove(watch_.fd());
+}
+
+void TaskRunner::CarryOut(const TaskCommand& command) {
+  const TaskKey& task = command.task;
+  if (command.kind == CommandKind::kStart) return Adopt(task, &command);
+  if (command.kind == CommandKind::kCleanUp) return CleanUp(task.job);
+  if (command.kind == CommandKind::kAdopt) return Adopt(task, nullptr);
+  const auto it = running_.find(task);
+  if (it == running_.end()) return;  // Its end has been told.
+  Shim& shim = it->second.shim;
+  absl::Status done;
+  switch (command.kind) {
+    case CommandKind::kStop:
+      done = shim.Stop(command.grace);
+      break;
+    case CommandKind::kKill:
+      done = shim.Kill();
+      break;
+    case CommandKind::kSuspend:
+      done = shim.Suspend();
+      events_.push_back({.kind = TaskEvent::Kind::kSuspended, .task = task});
+      break;
+    case CommandKind::kResume:
+      done = shim.Resume();
+      events_.push_back({.kind = TaskEvent::Kind::kResumed, .task = task});
+      break;
+    case CommandKind::kCheckpoint:
+      return AskForCheckpoint(task, &it->second, command.version);
+    default:
+      break;
+  }
+  if (!done.ok()) AppendToOutput(FolderOf(task), std::string(done.message()));
+}
+
+std::string TaskRunner::FolderOf(const TaskKey& task) const {
+  return TaskFolder(options_.state, task);
+}
+
+// With `start` what was never launched is launched.
+void TaskRunner::Adopt(const TaskKey& task, const TaskCommand* start) {
+  if (running_.contains(task)) {
+    events_.push_back({.kind = TaskEvent::Kind::kRuns, .task = task});
+    return;
+  }
+  const std::string folder = FolderOf(task);
+  absl::StatusOr<Adoption> found = local::Adopt(folder);
+  if (!found.ok()) return NotStarted(task, found.status());
+  switch (found->state) {
+    case AttemptState::kEnded:
+      return Ended(task, *found->exit);
+    case AttemptState::kRuns:
+      return Track(task, *std::move(found->shim));
+    case AttemptState::kNeverLaunched:
+      if (start != nullptr) {
+        absl::StatusOr<Shim> shim = LaunchTask(*start, folder);
+        if (!shim.ok()) return NotStarted(task, shim.status());
+        return Track(task, *std::move(shim));
+      }
+      break;
+    case AttemptState::kLost:
+      break;
+  }
+  events_.push_back({.kind = TaskEvent::Kind::kLost, .task = task});
+}
+
+absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
+                                            const std::string& folder) {
+  absl::StatusOr<std::string> visible =
+      options_.visible_devices(command.start.devices);
+  if (!visible.ok()) return visible.status();
+  absl::StatusOr<ShimSpec> spec =
+      MakeShimSpec(command.start, *visible, command.grace);
+  if (!spec.ok()) return spec.status();
+  absl::Status made = MakeReadableFolder(folder);
+  if (made.ok()) {
+    made = WriteTaskFiles(JobFolder(options_.state, command.task.job), folder,
+                          command.start);
+  }
+  if (!made.ok()) return made;
+  return Launch(options_.shim, folder, *spec);
+}
+
+void TaskRunner::Track(const TaskKey& task, Shim shim) {
+  const uint64_t id = next_id_++;
+  if (absl::Status added = poller_->Add(shim.fd(), id); !added.ok()) {
+    shim.Kill().IgnoreError();
+    return NotStarted(task, added);
+  }
+  const std::string file = FolderOf(task) + "/" + std::string(kCheckpointFile);
+  // Without it the job runs, and its checkpoints are not learnt of.
+  const absl::Status watched = watch_.Add(task, file);
+  if (!watched.ok())
+    AppendToOutput(FolderOf(task), std::string(watched.message()));
+  ids_[id] = task;
+  running_.emplace(task, Running{std::move(shim), id});
+  events_.push_back({.kind = TaskEvent::Kind::kRuns, .task = task});
+}
+
+void TaskRunner::Ready(uint64_t id) {
+  if (id == kFirstId) return TakeCheckpoints();
+  const auto it = ids_.find(id);
+  if (it == ids_.end()) return;
+  const TaskKey task = it->second;
+  TakeCheckpoints();  // What it told before its end comes first.
+  absl::StatusOr<ShimExit> exit = running_.at(task).shim.Exit();
+  if (absl::IsFailedPrecondition(exit.status())) return;
+  Forget(task);
+  if (exit.ok()) return Ended(task, *exit);
+  if (absl::IsAborted(exit.status())) return Adopt(task, nullptr);
+  if (absl::IsDataLoss(exit.status())) {
+    AppendToOutput(FolderOf(task), std::string(exit.status().message()));
+    events_.push_back({.kind = TaskEvent::Kind::kLost, .task = task});
+    return;
+  }
+  NotStarted(task, exit.status());
+}
+
+void TaskRunner::Forget(const TaskKey& task) {
+  const auto it = running_.find(task);
+  poller_->Remove(it->second.shim.fd());
+  watch_.Remove(task);
+  ids_.erase(it->second.id);
+  running_.erase(it);
+}
+
+void TaskRunner::Ended(const TaskKey& task, const ShimExit& exit) {
+  if (!exit.message.empty()) AppendToOutput(FolderOf(task), exit.message);
+  events_.push_back({.kind = TaskEvent::Kind::kExited,
+                     .task = task,
+                     .code = exit.code,
+                     .reason = ReasonOf(exit),
+                     .message = exit.message});
+}
+
+void TaskRunner::NotStarted(const TaskKey& task, const absl::Status& why) {
+  AppendToOutput(FolderOf(task), std::string(why.message()));
+  events_.push_back({.kind = TaskEvent::Kind::kExited,
+                     .task = task,
+                     .code = kCannotStart,
+                     .reason = workload::ExitReason::kNotStarted,
+                     .message = std::string(why.message())});
+}
+
+void TaskRunner::AskForCheckpoint(const TaskKey& task, Running* running,
+                                  uint32_t version) {
+  running->checkpoint_asked = version;
+  const absl::Status asked = WriteCheckpointRequest(FolderOf(task), version);
+  if (!asked.ok()) AppendToOutput(FolderOf(task), std::string(asked.message()));
+}
+
+void TaskRunner::TakeCheckpoints() {
+  for (const TaskKey& task : watch_.Take()) {
+    const auto it = running_.find(task);
+    if (it == running_.end()) continue;
+    events_.push_back({.kind = TaskEvent::Kind::kCheckpoint,
+                       .task = task,
+                       .version = it->second.checkpoint_asked});
+  }
+}
+
+void TaskRunner::CleanUp(uint64_t job) {
+  std::error_code error;  // What is left takes room, and nothing else.
+  std::filesystem::remove_all(JobFolder(options_.state, job), error);
+}
+
+std::vector<TaskEvent> TaskRunner::Take() { return std::exchange(events_, {}); }
+
+std::vector<int32_t> TaskRunner::shims() const {
+  std::vector<int32_t> pids;
+  for (const auto& [task, running] : running_) {
+    pids.push_back(running.shim.pid());
+  }
+  return pids;
+}
+
+}  // namespace muster::local

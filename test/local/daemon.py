@@ -1,0 +1,178 @@
+"""A musterd of its own for a test or a story: its folder, its socket, what it answers."""
+
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Refused(Exception):
+    """The daemon's answer is no success: `status` and `error`."""
+
+    def __init__(self, status, error):
+        super().__init__(f"{status}: {error}")
+        self.status = status
+        self.error = error
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Daemon:
+    """`programs` is the folder of musterd, muster and muster-shim."""
+
+    def __init__(self, programs, *options, folder=None):
+        self.programs = pathlib.Path(programs)
+        self.options = [str(option) for option in options]
+        self.owned = folder is None
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="muster-"))
+        self.folder.chmod(0o755)
+        self.socket = str(self.folder / "socket")
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def start(self):
+        self.log = open(self.folder / "musterd.log", "ab")
+        self.process = subprocess.Popen(
+            [self.programs / "musterd", "--state", self.folder / "state", "--socket", self.socket,
+             *self.options], stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        until = time.monotonic() + 30
+        while True:
+            try:
+                return self.get("/v1/healthz")
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > until:
+                    raise RuntimeError("musterd does not start:\n" + self.said()) from None
+                time.sleep(0.01)
+
+    def said(self):
+        return (self.folder / "musterd.log").read_text(errors="replace")
+
+    def kill(self):
+        """As a crash: kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+    def end(self):
+        """Jobs are cancelled, and nothing stays behind."""
+        try:
+            if self.process.poll() is not None:
+                self.start()
+            for job in self.jobs():
+                self.delete(f"/v1/jobs/{job['id']}")
+            self.until(lambda: not self.jobs(), 60)
+            self.stop()
+        finally:
+            if self.process.poll() is None:
+                self.kill()
+            self.log.close()
+            if self.owned:
+                shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- Requests ---
+
+    def request(self, method, path, body=None, raw=False, timeout=100):
+        connection = _Connection(self.socket, timeout)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body))
+            answer = connection.getresponse()
+            data = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            try:
+                error = json.loads(data)["error"]
+            except (ValueError, KeyError):
+                error = data.decode(errors="replace")
+            raise Refused(answer.status, error)
+        return data if raw else json.loads(data)
+
+    def get(self, path, raw=False):
+        return self.request("GET", path, raw=raw)
+
+    def post(self, path, body=None):
+        return self.request("POST", path, {} if body is None else body)
+
+    def delete(self, path):
+        return self.request("DELETE", path)
+
+    def jobs(self):
+        return self.get("/v1/jobs")["jobs"]
+
+    def job(self, number):
+        return self.get(f"/v1/jobs/{number}")
+
+    def output(self, number, task="0-0", attempt=0):
+        query = f"task={task}" + (f"&attempt={attempt}" if attempt else "")
+        return self.get(f"/v1/jobs/{number}/logs?{query}", raw=True).decode(errors="replace")
+
+    def submit(self, command, name="job", gpus=0, tasks=1, grace=None, environment=(), directory="/",
+               annotations=None, backoff=0, **more):
+        """One job of so many tasks, which all run the command; its id."""
+        container = {"name": "main", "image": "", "command": [str(word) for word in command]}
+        if gpus:
+            container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+        pod = {"restartPolicy": "Never", "containers": [container]}
+        if grace is not None:
+            pod["terminationGracePeriodSeconds"] = grace
+        manifest = {
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"name": name, "annotations": annotations or {}},
+            "spec": {"parallelism": tasks, "completions": tasks, "backoffLimit": backoff,
+                     "template": {"spec": pod}}}
+        answer = self.post("/v1/jobs", {
+            "manifest": json.dumps(manifest), "directory": directory,
+            "environment": [f"PATH={os.environ['PATH']}", *environment], **more})
+        return answer["jobs"][0]["id"]
+
+    def finished(self, number, seconds=60):
+        """The job, when it has finished."""
+        until = time.monotonic() + seconds
+        while True:
+            job = self.get(f"/v1/jobs/{number}?wait=5")
+            if job["finished"]:
+                return job
+            if time.monotonic() > until:
+                raise AssertionError(f"job {number} has not finished: {job}")
+
+    @staticmethod
+    def until(true, seconds=30):
+        end = time.monotonic() + seconds
+        while not true():
+            if time.monotonic() > end:
+                raise AssertionError("it did not come true")
+            time.sleep(0.02)
+
+    def run(self, *words, check=True, **more):
+        """`muster WORDS`: what it printed."""
+        done = subprocess.run([self.programs / "muster", "--socket", self.socket, *words],
+                              capture_output=True, text=True, timeout=100, check=False, **more)
+        if check and done.returncode != 0:
+            raise AssertionError(f"muster {' '.join(words)}: {done.returncode}\n{done.stderr}")
+        return done
