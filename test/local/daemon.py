@@ -54,10 +54,10 @@ class Daemon:
         self.end()
 
     def start(self):
-        self.log = open(self.folder / "musterd.log", "ab")
-        self.process = subprocess.Popen(
-            [self.programs / "musterd", "--state", self.folder / "state", "--socket", self.socket,
-             *self.options], stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        with open(self.folder / "musterd.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [self.programs / "musterd", "--state", self.folder / "state", "--socket",
+                 self.socket, *self.options], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         until = time.monotonic() + 30
         while True:
             try:
@@ -85,13 +85,15 @@ class Daemon:
             if self.process.poll() is not None:
                 self.start()
             for job in self.jobs():
-                self.delete(f"/v1/jobs/{job['id']}")
+                try:
+                    self.delete(f"/v1/jobs/{job['id']}")
+                except Refused:
+                    pass  # It has finished by itself.
             self.until(lambda: not self.jobs(), 60)
             self.stop()
         finally:
             if self.process.poll() is None:
                 self.kill()
-            self.log.close()
             if self.owned:
                 shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -156,7 +158,7 @@ class Daemon:
         until = time.monotonic() + seconds
         while True:
             job = self.get(f"/v1/jobs/{number}?wait=5")
-            if job["finished"]:
+            if job.get("finished"):
                 return job
             if time.monotonic() > until:
                 raise AssertionError(f"job {number} has not finished: {job}")

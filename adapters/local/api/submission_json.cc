@@ -3,9 +3,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace muster::local {
 namespace {
@@ -64,18 +67,19 @@ class Body {
   }
   // Members that nobody has taken are mistakes.
   absl::Status End() {
-    if (status_.ok() && taken_ != json_.size()) {
-      Fail("body: has a member that is not known here");
+    for (const auto& [name, value] : json_.items()) {
+      if (asked_.contains(name)) continue;
+      Fail(absl::StrCat("'", name, "' is not known here; known: ",
+                        absl::StrJoin(asked_, ", ")));
     }
     return status_;
   }
 
  private:
   const Json* Take(const char* name) {
+    asked_.insert(name);
     const auto it = json_.find(name);
-    if (it == json_.end()) return nullptr;
-    ++taken_;
-    return &*it;
+    return it == json_.end() ? nullptr : &*it;
   }
   template <class F>
   void Each(const char* name, const char* expected, const F& read) {
@@ -98,7 +102,7 @@ class Body {
   }
 
   Json json_;
-  size_t taken_ = 0;
+  std::set<std::string> asked_{};  // Members.
   absl::Status status_ = absl::OkStatus();
 };
 

@@ -46,6 +46,18 @@ bool PortIsFree(uint16_t port) {
   return bound == 0;
 }
 
+// Who is about to execute a shim has the files of its daemon for a moment, also
+// where that was killed: its lock is waited for.
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path) {
+  constexpr int kTries = 50;
+  auto store = Store::Open(path);
+  for (int i = 0; i < kTries && absl::IsUnavailable(store.status()); ++i) {
+    absl::SleepFor(absl::Milliseconds(20));
+    store = Store::Open(path);
+  }
+  return store;
+}
+
 // Where the attempt with this folder writes, as its shim was told.
 std::string OutputOf(const std::string& folder, bool error) {
   std::string bytes;
@@ -79,7 +91,7 @@ absl::Status Host::OpenAll() {
   absl::Status made = MakeReadableFolder(options_.state);
   if (made.ok()) made = MakeReadableFolder(options_.state + "/jobs");
   if (!made.ok()) return made;
-  auto store = Store::Open(options_.state + "/muster.db");
+  auto store = OpenStore(options_.state + "/muster.db");
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
   auto poller = Poller::Create();

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Stories of jobs on one machine, with real processes: story_test.py PROGRAMS"""
+
+import json
+import os
+import sys
+import textwrap
+import time
+import unittest
+
+from daemon import ROOT, Daemon, Refused
+
+TRAIN = ROOT / "examples/local_jobs/train.py"
+MEET = textwrap.dedent("""\
+    # All ranks meet at the master and add up their ranks; rank 0 tells the sum.
+    import os, socket, sys
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    at = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+    if rank == 0:
+        with socket.create_server(at) as server:
+            total = 0
+            for _ in range(world - 1):
+                peer, _ = server.accept()
+                total += int(peer.makefile().readline())
+                peer.close()
+        print("sum", total, flush=True)
+    else:
+        while True:
+            try:
+                with socket.create_connection(at, timeout=1) as master:
+                    master.sendall(f"{rank}\\n".encode())
+                break
+            except OSError:
+                pass
+    """)
+
+
+class StoryTest(unittest.TestCase):
+    def daemon(self, *options):
+        daemon = Daemon(PROGRAMS, *options)
+        daemon.start()
+        self.addCleanup(daemon.end)
+        return daemon
+
+    def test_a_job_of_high_priority_has_the_device_and_its_victim_resumes(self):
+        d = self.daemon("--gpus", 1)
+        files = {}
+
+        def train(name, steps, **more):
+            files[name] = d.folder / f"{name}.json"
+            return d.submit([sys.executable, TRAIN, steps, 0.05, 5, files[name]], name=name, gpus=1,
+                            grace=5, **more)
+
+        test = [train(f"test{i}", 30) for i in (1, 2, 3)]
+        d.finished(test[0])
+        d.until(lambda: files["test2"].exists())
+        self.assertEqual(d.job(test[1])["phase"], "running")
+        self.assertEqual(d.job(test[2])["phase"], "queued")
+        urgent = train("test-p1", 4, priority="high")
+        ended = [d.finished(job) for job in (urgent, test[1], test[2])]
+        self.assertEqual([job["exit_code"] for job in ended], [0, 0, 0])
+        self.assertEqual(ended[1]["preemptions"], 1)
+        self.assertLess(ended[0]["finished"], ended[1]["finished"])
+        self.assertLess(ended[1]["finished"], ended[2]["started"] + 1)
+        stopped = int(d.output(test[1], attempt=1).split()[-1])
+        resumed = int(d.output(test[1], attempt=2).split("resumes at step ")[1].split()[0])
+        self.assertGreaterEqual(resumed, 5)
+        self.assertLess(stopped - resumed, 5, "less than one checkpoint's work is lost")
+
+    def test_two_gangs_of_four_on_four_devices_run_one_after_the_other(self):
+        d = self.daemon("--gpus", 4)
+        go = d.folder / "go"
+        command = ["sh", "-c", f"until [ -e {go} ]; do sleep 0.02; done"]
+        gangs = [d.submit(command, name=f"gang{i}", gpus=1, tasks=4,
+                          annotations={"muster.dev/min-pods": "4"}) for i in (1, 2)]
+        d.until(lambda: d.job(gangs[0])["phase"] == "running")
+        self.assertEqual(len(d.job(gangs[0])["tasks"]), 4)
+        self.assertEqual(d.job(gangs[1])["phase"], "queued")
+        self.assertEqual(d.job(gangs[1])["tasks"], [])
+        self.assertIn("gpu", d.get(f"/v1/jobs/{gangs[1]}/explain")["why"])
+        go.touch()
+        self.assertEqual([d.finished(gang)["phase"] for gang in gangs], ["succeeded"] * 2)
+
+    def test_ranks_of_pytorch_jobs_meet_five_jobs_at_once(self):
+        d = self.daemon("--gpus", 4)
+
+        def manifest(name):
+            task = {"spec": {"containers": [{
+                "name": "pytorch", "image": "", "command": [sys.executable, "-c", MEET]}]}}
+            return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+                    "metadata": {"name": name},
+                    "spec": {"pytorchReplicaSpecs": {
+                        "Master": {"replicas": 1, "restartPolicy": "Never", "template": task},
+                        "Worker": {"replicas": 3, "restartPolicy": "Never", "template": task}}}}
+
+        for wave in range(10):
+            jobs = []
+            for i in range(5):
+                answer = d.post("/v1/jobs", {
+                    "manifest": json.dumps(manifest(f"meet-{wave}-{i}")), "directory": "/",
+                    "environment": []})
+                jobs.append(answer["jobs"][0]["id"])
+            for job in jobs:
+                self.assertEqual(d.finished(job)["phase"], "succeeded", d.output(job))
+                self.assertIn("sum 6", d.output(job))
+
+    def test_a_gang_of_which_a_rank_is_killed_is_back_as_a_whole(self):
+        d = self.daemon("--gpus", 2)
+        script = (f"echo $$$$ > {d.folder}/pid-$MUSTER_TASK-$MUSTER_ATTEMPT; "
+                  "[ $MUSTER_ATTEMPT = 2 ] || exec sleep 1000")
+        task = {"spec": {"containers": [{
+            "name": "pytorch", "image": "", "command": ["sh", "-c", script]}]}}
+        manifest = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+                    "metadata": {"name": "killed"},
+                    "spec": {"pytorchReplicaSpecs": {"Worker": {
+                        "replicas": 2, "restartPolicy": "OnFailure", "template": task}}}}
+        job = d.post("/v1/jobs", {"manifest": json.dumps(manifest), "directory": "/",
+                                  "environment": ["PATH=/usr/bin:/bin"]})["jobs"][0]["id"]
+        pid = d.folder / "pid-worker-1-1"
+        d.until(lambda: pid.exists() and pid.read_text().strip())
+        os.kill(int(pid.read_text()), 9)
+        ended = d.finished(job)
+        self.assertEqual(ended["phase"], "succeeded", ended)
+
+    def test_a_job_held_at_submission_starts_when_it_is_released(self):
+        d = self.daemon("--gpus", 1)
+        job = d.submit(["true"], hold=True)
+        time.sleep(0.2)
+        self.assertTrue(d.job(job)["held"])
+        d.post(f"/v1/jobs/{job}/release")
+        self.assertEqual(d.finished(job)["exit_code"], 0)
+
+    def test_what_is_suspended_for_another_keeps_its_processes(self):
+        config = None
+        folder = Daemon(PROGRAMS).folder
+        config = folder / "musterd.yaml"
+        config.write_text(textwrap.dedent("""\
+            node: {gpus: 1}
+            priority_classes:
+            - {key: normal, on_preempted: suspend}
+            - {key: high, value: 10}
+            """))
+        d = self.daemon("--config", config)
+        go = d.folder / "go"
+        low = d.submit(["sh", "-c", f"echo $$$$; until [ -e {go} ]; do sleep 0.02; done"], gpus=1)
+        d.until(lambda: d.output(low))
+        pid = int(d.output(low))
+        high = d.submit(["sh", "-c", f"grep State /proc/{pid}/status"], gpus=1, priority="high")
+        self.assertEqual(d.finished(high)["exit_code"], 0)
+        self.assertIn("T (stopped)", d.output(high))
+        go.touch()
+        self.assertEqual(d.finished(low)["exit_code"], 0)
+        self.assertEqual(len(d.output(low).splitlines()), 1, "it was not started anew")
+
+    def test_arrays_and_what_is_refused(self):
+        d = self.daemon("--gpus", 2)
+        script = "#!/bin/sh\n#SBATCH --job-name=sweep\n#SBATCH --array=1-5\necho $SLURM_ARRAY_TASK_ID\n"
+        answer = d.post("/v1/jobs", {"manifest": script, "directory": str(d.folder),
+                                     "environment": ["PATH=/usr/bin:/bin"]})
+        jobs = [job["id"] for job in answer["jobs"]]
+        self.assertEqual(len(jobs), 5)
+        for index, job in enumerate(jobs, 1):
+            self.assertEqual(d.finished(job)["exit_code"], 0)
+            written = d.folder / f"slurm-{jobs[0]}_{index}.out"
+            text = written.read_text() if written.exists() else d.output(job)
+            self.assertEqual(text.strip(), str(index))
+        with self.assertRaises(Refused) as refused:
+            d.post("/v1/jobs", {"manifest": "kind: Pod\napiVersion: v1\n", "directory": "/",
+                                "environment": []})
+        self.assertIn(refused.exception.status, (400, 422))
+        self.assertIn("'Pod' is none of", refused.exception.error)
+
+
+if __name__ == "__main__":
+    PROGRAMS = sys.argv.pop(1)
+    unittest.main(verbosity=2)
