@@ -68,7 +68,7 @@ if(TARGET muster_workload)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster" FILES_MATCHING PATTERN "*.h")
 endif()
 
-foreach(program IN ITEMS muster-sim muster-kube kubectl-muster)
+foreach(program IN ITEMS muster-sim muster-kube kubectl-muster musterd muster muster-shim)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
@@ -76,6 +76,10 @@ endforeach()
 if(TARGET muster-kube)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/adapters/kubernetes/deploy"
           DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/kubernetes" FILES_MATCHING PATTERN "*.yaml")
+endif()
+if(TARGET musterd)
+  install(FILES "${PROJECT_SOURCE_DIR}/adapters/local/host/musterd.service"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/local")
 endif()
 if(TARGET muster-sim)
   install(FILES "${PROJECT_SOURCE_DIR}/adapters/cli/muster-sim.bash" RENAME muster-sim

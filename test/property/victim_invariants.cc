@@ -72,6 +72,20 @@ class QueueVictimPolicy {
   // By queue and kind.
   using Usage = std::map<std::string, std::vector<int64_t>>;
 
+  static bool Names(const DecisionRecord& d, TaskId task) {
+    return std::ranges::any_of(d.tasks,
+                               [&](const auto& t) { return t.task == task; });
+  }
+
+  // By an earlier decision of the plan: it leaves in any case.
+  bool IsShrunkBefore(const DecisionRecord& d, TaskId task) {
+    return std::ranges::any_of(
+        trial_.plan.decisions, [&](const DecisionRecord& before) {
+          return before.seq < d.seq && before.gang == d.gang &&
+                 before.kind == DecisionKind::kShrink && Names(before, task);
+        });
+  }
+
   std::string ForbiddenVictim(const DecisionRecord& d,
                               const GangState& victim) {
     const GangState* preemptor = trial_.before.gang(d.on_behalf_of);
@@ -86,12 +100,11 @@ class QueueVictimPolicy {
     if (!victim.gang.preemptible) return "it is not preemptible";
     if (victim.phase != GangPhase::kNominated) {
       for (const TaskState& t : victim.tasks) {
-        const bool leaves =
-            d.kind == DecisionKind::kShrink
-                ? std::ranges::any_of(
-                      d.tasks, [&](const auto& s) { return s.task == t.task; })
-                : t.phase == TaskPhase::kStarting ||
-                      t.phase == TaskPhase::kRunning;
+        const bool leaves = d.kind == DecisionKind::kShrink
+                                ? Names(d, t.task)
+                                : (t.phase == TaskPhase::kStarting ||
+                                   t.phase == TaskPhase::kRunning) &&
+                                      !IsShrunkBefore(d, t.task);
         if (leaves && !victim.gang.roles[t.task.role].preemptible) {
           return "it holds a task that is not preemptible";
         }

@@ -167,6 +167,7 @@ void CommandLine::AddSubmit() {
       Add("apply", "Submits a manifest, or a script with #SBATCH lines",
           [this](Session* s) { return Apply(s, file_, submit_, mode_); });
   apply->add_option("-f,--file", file_, "- is the standard input")->required();
+  apply->add_option("--name", submit_.name, "In place of the manifest's");
   AddPlace(apply);
   for (CLI::App* command : {submit, apply}) {
     command->add_flag("--wait", mode_.wait, "And end with the job's code");

@@ -42,6 +42,10 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
     }
   }
   body["environment"] = std::move(environment);
+  // The manifest of a command has its name.
+  if (options.command.empty() && !options.name.empty()) {
+    body["name"] = options.name;
+  }
   if (!options.queue.empty()) body["queue"] = options.queue;
   if (!options.priority.empty()) body["priority"] = options.priority;
   if (options.hold) body["hold"] = true;
