@@ -53,11 +53,11 @@ void CheckpointWatch::Remove(const TaskKey& task) {
 
 std::set<TaskKey> CheckpointWatch::Take() {
   std::set<TaskKey> touched;
-  alignas(inotify_event) std::array<char, 16 << 10> buffer;
+  alignas(inotify_event) std::array<char, 16 << 10> buffer{};
   ssize_t length = 0;
   while ((length = read(fd_, buffer.data(), buffer.size())) > 0) {
     for (ssize_t at = 0; at < length;) {
-      inotify_event event;
+      inotify_event event{};
       std::memcpy(&event, buffer.data() + at, sizeof event);
       at += static_cast<ssize_t>(sizeof event + event.len);
       const auto it = tasks_.find(event.wd);

@@ -73,7 +73,7 @@ class Signals {
   }
 
  private:
-  sigset_t set_;
+  sigset_t set_{};
   std::jthread waiter_;
 };
 

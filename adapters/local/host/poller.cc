@@ -38,7 +38,7 @@ absl::Status Poller::Add(int fd, uint64_t id) {
 void Poller::Remove(int fd) { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 
 std::vector<uint64_t> Poller::Wait(int milliseconds) {
-  std::array<epoll_event, 256> events;
+  std::array<epoll_event, 256> events{};
   const int n = epoll_wait(epoll_, events.data(),
                            static_cast<int>(events.size()), milliseconds);
   std::vector<uint64_t> ids;

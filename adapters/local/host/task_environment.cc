@@ -20,8 +20,8 @@ constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
 // The supplementary groups that the user database gives; none if it does not
 // know the user.
 std::vector<uint32_t> GroupsOf(uint32_t uid, uint32_t gid) {
-  std::array<char, 4096> buffer;
-  passwd entry;
+  std::array<char, 4096> buffer{};
+  passwd entry{};
   passwd* found = nullptr;
   if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 ||
       found == nullptr) {
