@@ -83,7 +83,7 @@ Api::~Api() { rooms_->mailbox.Close(); }
 void Api::Handle(HttpRequest request, const Reply& reply) {
   const bool put = rooms_->mailbox.Put(
       [rooms = rooms_.get(), request = std::move(request), reply]() mutable {
-        rooms->calls.push_back({std::move(request), std::move(reply)});
+        rooms->calls.push_back({std::move(request), reply});
       });
   if (!put) {
     reply(ErrorAnswer(absl::UnavailableError("too many requests wait")));

@@ -35,7 +35,7 @@ int HttpStatusOf(absl::StatusCode code) {
 // "spec.x: is wrong" is about spec.x.
 std::string FieldOf(const std::string& message) {
   const size_t colon = message.find(": ");
-  if (colon == std::string::npos || colon > kMaxField) return "";
+  if (colon > kMaxField) return "";  // Or there is none.
   const std::string field = message.substr(0, colon);
   return field.find_first_of(" \n\t'\"") == std::string::npos ? field : "";
 }

@@ -65,7 +65,8 @@ void AddTime(const char* name, Time time, Json* json) {
 
 double SecondsOf(Time time) {
   constexpr Time kMicrosecond = 1'000;
-  return static_cast<double>(time / kMicrosecond) / 1e6;
+  const int64_t microseconds = time / kMicrosecond;
+  return static_cast<double>(microseconds) / 1e6;
 }
 
 std::string JobLine(const JobRow& row, std::string_view why) {

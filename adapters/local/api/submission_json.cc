@@ -97,7 +97,7 @@ class Body {
   void Wrong(const char* name, const char* expected) {
     Fail(absl::StrCat(name, ": expected ", expected));
   }
-  void Fail(std::string text) {
+  void Fail(const std::string& text) {
     if (status_.ok()) status_ = absl::InvalidArgumentError(text);
   }
 
