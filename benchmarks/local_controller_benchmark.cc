@@ -39,7 +39,7 @@ std::string Manifest(uint64_t number, int cpus) {
 }
 
 Submission Ask(uint64_t number, int cpus) {
-  Submission submission{.uid = 1000, .gid = 1000, .directory = "/home/ann"};
+  Submission submission{.uid = 1000, .gid = 1000, .directory = "/data/ann"};
   submission.manifest = Manifest(number, cpus);
   for (int i = 0; i < 40; ++i) {  // About 3 KB, as a login's.
     submission.environment.push_back("VARIABLE_" + std::to_string(i) + "=" +

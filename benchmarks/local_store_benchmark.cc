@@ -57,7 +57,7 @@ JobRow MakeJob(uint64_t id, bool ended) {
              .queue = id % 8 == 0 ? "interactive" : "batch",
              .submitted = Time(id) * kSecond,
              .manifest = absl::StrCat(id, std::string(1500, 'm')),
-             .directory = "/home/alice/project",
+             .directory = "/data/alice/project",
              .environment = std::vector<std::string>(30, std::string(100, 'e')),
              .phase = "queued"};
   if (ended) {

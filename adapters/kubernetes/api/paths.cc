@@ -34,24 +34,6 @@ bool IsPathSegment(std::string_view name) {
          });
 }
 
-std::string PercentEncoded(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (absl::ascii_isalnum(byte) || c == '-' || c == '.' || c == '_' ||
-        c == '~') {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
-  return out;
-}
-
 absl::StatusOr<std::string> CollectionPath(const ResourceType& type,
                                            std::string_view namespace_name) {
   if (!type.group.empty() && !IsPathSegment(type.group)) {

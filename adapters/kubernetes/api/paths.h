@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "adapters/text/percent.h"
 
 namespace muster::kubernetes::api {
 
@@ -88,7 +89,6 @@ absl::StatusOr<std::string> OwnerPath(std::string_view api_version,
                                       std::string_view namespace_name,
                                       std::string_view name);
 
-// Bytes of any text as one part of a URL.
-std::string PercentEncoded(std::string_view text);
+using text::PercentEncoded;
 
 }  // namespace muster::kubernetes::api

@@ -31,12 +31,8 @@ HttpResponse Submit(const ApiContext& context, const Asked& asked) {
 
 // OK, or why the viewer may not change the job.
 absl::Status MayChange(const ApiContext& context, const Asked& asked) {
-  const auto row = FindJob(context, asked.job);
+  const auto row = FindOwnJob(context, asked);
   if (!row.ok()) return row.status();
-  if (!asked.viewer.Owns(row->uid)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("job ", asked.job, ": is another user's"));
-  }
   if (row->finished != kForever) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", asked.job, ": has finished"));

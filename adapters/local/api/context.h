@@ -34,6 +34,10 @@ struct ApiContext {
 // A job that has not finished, or of the history; without manifest and
 // environment. NOT_FOUND. O(log jobs).
 absl::StatusOr<JobRow> FindJob(const ApiContext& context, uint64_t job);
+// The job that is asked for, which is the viewer's to use. And
+// PERMISSION_DENIED.
+absl::StatusOr<JobRow> FindOwnJob(const ApiContext& context,
+                                  const Asked& asked);
 
 // Whether the turn has to be kept before anything is told of it.
 bool IsChange(Route route);
@@ -45,7 +49,7 @@ serve::HttpResponse Change(const ApiContext& context, const Asked& asked);
 // Answers what changes nothing.
 serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
 
-// The job as the viewer may see it; whole if `details`.
+// The job as the viewer may see it: whole, if it is his to use.
 serve::HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
                               uint64_t job);
 

@@ -66,12 +66,8 @@ HttpResponse Jobs(const ApiContext& context, const Asked& asked) {
 }
 
 HttpResponse Explain(const ApiContext& context, const Asked& asked) {
-  const auto row = FindJob(context, asked.job);
+  const auto row = FindOwnJob(context, asked);
   if (!row.ok()) return ErrorAnswer(row.status());
-  if (!asked.viewer.Owns(row->uid)) {
-    return ErrorAnswer(absl::PermissionDeniedError(
-        absl::StrCat("job ", asked.job, ": is another user's")));
-  }
   const auto explanation = context.controller.Explain(asked.job);
   if (!explanation.ok()) {
     return ErrorAnswer(absl::FailedPreconditionError(
@@ -175,12 +171,8 @@ absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
 HttpResponse Logs(const ApiContext& context, const Asked& asked) {
   const auto question = ReadLogQuestion(asked);
   if (!question.ok()) return ErrorAnswer(question.status());
-  const auto known = FindJob(context, asked.job);
+  const auto known = FindOwnJob(context, asked);
   if (!known.ok()) return ErrorAnswer(known.status());
-  if (!asked.viewer.Owns(known->uid)) {
-    return ErrorAnswer(absl::PermissionDeniedError(
-        absl::StrCat("job ", asked.job, ": is another user's")));
-  }
   const auto row = context.history.Find(asked.job);  // With its manifest.
   if (!row.ok()) return ErrorAnswer(row.status());
   const auto task = FindAttempt(context, *row, *question);
@@ -226,6 +218,16 @@ absl::StatusOr<JobRow> FindJob(const ApiContext& context, uint64_t job) {
     return absl::NotFoundError(absl::StrCat("job ", job, ": there is none"));
   }
   return kept;
+}
+
+absl::StatusOr<JobRow> FindOwnJob(const ApiContext& context,
+                                  const Asked& asked) {
+  auto row = FindJob(context, asked.job);
+  if (row.ok() && !asked.viewer.Owns(row->uid)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("job ", asked.job, ": is another user's"));
+  }
+  return row;
 }
 
 HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,

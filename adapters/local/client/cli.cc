@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <ostream>
 #include <utility>
@@ -12,27 +11,18 @@
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/completion.h"
 #include "adapters/local/client/session.h"
+#include "adapters/local/model/socket_path.h"
 #include "muster/version.h"
 
 namespace muster::local {
 namespace {
 
-std::string Environment(const char* name) {
-  const char* value = getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// Of root, the system's; of others, their own if there is one.
-std::string DefaultSocket() {
-  const std::string said = Environment("MUSTER_SOCKET");
-  if (!said.empty()) return said;
-  const std::string system = "/run/muster/musterd.sock";
-  const std::string runtime = Environment("XDG_RUNTIME_DIR");
-  if (geteuid() == 0 || runtime.empty()) return system;
-  const std::string own = runtime + "/muster/musterd.sock";
-  return access(own.c_str(), F_OK) != 0 && access(system.c_str(), F_OK) == 0
-             ? system
-             : own;
+// That of the system where there is none of one's own.
+std::string FindSocket() {
+  std::string socket = DefaultSocket();
+  const bool chosen = !EnvironmentText("MUSTER_SOCKET").empty();
+  if (chosen || access(socket.c_str(), F_OK) == 0) return socket;
+  return access(kSystemSocket, F_OK) == 0 ? kSystemSocket : socket;
 }
 
 // The program's options and commands; what was typed, and what is to run.
@@ -65,7 +55,7 @@ class CommandLine {
       "Jobs on this machine: queued, started, watched. Ends with 0; "
       "1: refused, or not found; 2: usage; 3: no daemon; with --wait "
       "and wait, the job's own code."};
-  std::string socket_ = DefaultSocket();
+  std::string socket_ = FindSocket();
   bool json_ = false;
   bool completion_ = false;
   Run run_{};

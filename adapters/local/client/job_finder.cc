@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/text/percent.h"
 
 namespace muster::local {
 namespace {
@@ -83,7 +84,8 @@ absl::StatusOr<Ids> FindAll(Session* session, const std::string& name) {
 absl::StatusOr<Ids> FindByName(Session* session, const std::string& name) {
   auto found = FindAll(session, name);
   if (!found.ok() || !found->empty()) return found;
-  const auto jobs = MyHistory(session, 1, "&name=" + UrlEncoded(name));
+  const auto jobs =
+      MyHistory(session, 1, "&name=" + text::PercentEncoded(name));
   if (!jobs.ok()) return jobs.status();
   if (!jobs->empty()) found->push_back(IdOf((*jobs)[0]));
   return found;

@@ -8,6 +8,7 @@
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/text/percent.h"
 
 namespace muster::local {
 namespace {
@@ -36,7 +37,8 @@ class LogPrinter {
     std::string target = absl::StrCat(
         "/v1/jobs/", job_, "/logs?stream=", options_.error ? "error" : "output",
         "&follow=", options_.follow ? 1 : 0, "&from=", bytes_);
-    if (!task_.empty()) absl::StrAppend(&target, "&task=", UrlEncoded(task_));
+    if (!task_.empty())
+      absl::StrAppend(&target, "&task=", text::PercentEncoded(task_));
     if (attempt_ != 0) absl::StrAppend(&target, "&attempt=", attempt_);
     const auto answer =
         session_.connection().Stream(target, [this](std::string_view part) {

@@ -88,21 +88,4 @@ double Session::Now() const {
   return std::chrono::duration<double>(now).count();
 }
 
-std::string UrlEncoded(std::string_view text) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                       c == '_' || c == '~';
-    const auto byte = static_cast<unsigned char>(c);
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return encoded;
-}
-
 }  // namespace muster::local

@@ -56,9 +56,6 @@ class Session {
   const uint32_t uid_;
 };
 
-// "a b/c" as it stands in a URL.
-std::string UrlEncoded(std::string_view text);
-
 // An answer's status as one of absl's.
 absl::Status StatusOf(const HttpAnswer& answer);
 

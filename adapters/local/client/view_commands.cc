@@ -5,6 +5,7 @@
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/tables.h"
+#include "adapters/text/percent.h"
 #include "adapters/text/table.h"
 #include "muster/version.h"
 
@@ -82,7 +83,7 @@ int ShowHistory(Session* session, const HistoryOptions& options) {
        {std::pair("name", &options.name), std::pair("queue", &options.queue),
         std::pair("phase", &options.phase)}) {
     if (!value->empty()) {
-      absl::StrAppend(&target, "&", name, "=", UrlEncoded(*value));
+      absl::StrAppend(&target, "&", name, "=", text::PercentEncoded(*value));
     }
   }
   return Show(session, target, [&](const Json& answer) {

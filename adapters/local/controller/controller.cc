@@ -58,6 +58,12 @@ workload::TaskPhase PhaseOf(const JobRecord& job, const TaskKey& key) {
 struct Controller::Rooms {
   explicit Rooms(ControllerConfig config) : state(std::move(config)) {}
 
+  // The attempt's job and the attempt; null where they are not alive.
+  std::pair<JobRecord*, LiveTask*> Find(const TaskKey& key) {
+    JobRecord* job = state.jobs.Find(key.job);
+    return {job, job == nullptr ? nullptr : tasks.Find(job, key)};
+  }
+
   ControllerState state;
   LaunchMaker launches{&state};
   TaskDriver tasks{&state, &launches};
@@ -156,8 +162,7 @@ absl::Status Controller::Resume(uint64_t job, Time now) {
 
 void Controller::TaskStarted(const TaskKey& key, Time now) {
   rooms_->state.link->SetNow(now);
-  JobRecord* job = rooms_->state.jobs.Find(key.job);
-  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  const auto [job, task] = rooms_->Find(key);
   if (task == nullptr) return;
   rooms_->tasks.Started(task);
   if (PhaseOf(*job, key) != workload::TaskPhase::kStarting) return;
@@ -167,8 +172,7 @@ void Controller::TaskStarted(const TaskKey& key, Time now) {
 
 void Controller::TaskReady(const TaskKey& key, Time now) {
   rooms_->state.link->SetNow(now);
-  JobRecord* job = rooms_->state.jobs.Find(key.job);
-  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  const auto [job, task] = rooms_->Find(key);
   if (task == nullptr) return;
   rooms_->tasks.Started(task);
   const workload::TaskPhase phase = PhaseOf(*job, key);
@@ -192,15 +196,13 @@ void Controller::TaskLost(const TaskKey& key, Time now) {
 
 void Controller::TaskSuspended(const TaskKey& key, Time now) {
   rooms_->state.link->SetNow(now);
-  JobRecord* job = rooms_->state.jobs.Find(key.job);
-  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  const auto [job, task] = rooms_->Find(key);
   if (task != nullptr) rooms_->tasks.Suspended(job, task);
 }
 
 void Controller::TaskResumed(const TaskKey& key, Time now) {
   rooms_->state.link->SetNow(now);
-  JobRecord* job = rooms_->state.jobs.Find(key.job);
-  LiveTask* task = job == nullptr ? nullptr : rooms_->tasks.Find(job, key);
+  const auto [job, task] = rooms_->Find(key);
   if (task != nullptr) rooms_->tasks.Resumed(job, task);
 }
 

@@ -111,9 +111,7 @@ std::vector<QueueView> Explainer::Queues() const {
       view.queue.key = job->row.queue;
       view.used = s_.link->scheduler().QueueUsage(job->row.queue);
     }
-    const bool waits = job->row.phase == Name(LifePhase::kQueued) ||
-                       job->row.phase == Name(LifePhase::kSuspended);
-    ++(waits ? view.waiting : view.running);
+    ++(Waits(job->row) ? view.waiting : view.running);
   }
   std::vector<QueueView> list;
   for (auto& [key, view] : views) list.push_back(std::move(view));
@@ -129,8 +127,7 @@ Numbers Explainer::Count() const {
     if (job->ended) continue;
     ++n.jobs;
     n.tasks += static_cast<uint32_t>(job->tasks.size());
-    n.waiting += job->row.phase == Name(LifePhase::kQueued) ||
-                 job->row.phase == Name(LifePhase::kSuspended);
+    n.waiting += Waits(job->row) ? 1 : 0;
   }
   return n;
 }

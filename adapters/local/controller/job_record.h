@@ -67,4 +67,10 @@ struct JobRecord {
   const workload::Job& job() const { return life->job(); }
 };
 
+// Whether it is queued, or suspended by its owner: it holds nothing.
+inline bool Waits(const JobRow& row) {
+  return row.phase == Name(workload::LifePhase::kQueued) ||
+         row.phase == Name(workload::LifePhase::kSuspended);
+}
+
 }  // namespace muster::local

@@ -80,13 +80,11 @@ absl::Status JobRequests::Reprioritize(uint64_t job,
 absl::Status JobRequests::Move(uint64_t job, const std::string& queue) {
   const auto record = Find(job);
   if (!record.ok()) return record.status();
-  if (!s_.link->scheduler().FindQueue(queue).valid()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("queue: there is no queue '", queue, "'"));
-  }
+  absl::Status s = s_.link->CheckQueue(queue);
+  if (!s.ok()) return s;
   const std::string key = GangKey(job);
   if (s_.link->scheduler().FindGang(key).valid()) {
-    absl::Status s = s_.link->Tell(GangMoved{key, queue});
+    s = s_.link->Tell(GangMoved{key, queue});
     if (!s.ok()) return s;
   }
   (*record)->row.queue = queue;

@@ -17,11 +17,6 @@ using workload::LifePhase;
 
 absl::Status Lost(const std::string& what) { return absl::DataLossError(what); }
 
-bool Waits(const JobRow& row) {
-  return row.phase == Name(LifePhase::kQueued) ||
-         row.phase == Name(LifePhase::kSuspended);
-}
-
 }  // namespace
 
 absl::Status Restorer::AddJob(JobRow row) {

@@ -140,6 +140,12 @@ void SchedulerLink::MustTell(EventBody what) {
   if (!status.ok()) AddDefect(status.ToString());
 }
 
+absl::Status SchedulerLink::CheckQueue(const std::string& name) const {
+  if (scheduler_.FindQueue(name).valid()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("queue: there is no queue '", name, "'"));
+}
+
 absl::Status SchedulerLink::CheckClass(const std::string& name) const {
   if (name.empty() || classes_.contains(name)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

@@ -45,6 +45,8 @@ class SchedulerLink {
   absl::Status Tell(EventBody what);
   // It must not be refused: if it is, that is a defect.
   void MustTell(EventBody what);
+  // INVALID_ARGUMENT: there is no such queue. O(1).
+  absl::Status CheckQueue(const std::string& name) const;
   // INVALID_ARGUMENT, with the names there are: no such class.
   absl::Status CheckClass(const std::string& name) const;
   // Tells the class, unless one of its name is known. RESOURCE_EXHAUSTED: there

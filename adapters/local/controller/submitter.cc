@@ -121,11 +121,8 @@ absl::Status Submitter::AddJobs(const Submission& submission,
   row.name = submission.name.value_or(parsed.job.name);
   row.queue = submission.queue.value_or(parsed.job.scheduling.queue);
   if (row.queue.empty()) row.queue = s_.config.default_queue;
-  if (!s_.link->scheduler().FindQueue(row.queue).valid()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("queue: there is no queue '", row.queue, "'"));
-  }
-  absl::Status s = SetClass(submission, parsed.job, &row, draft);
+  absl::Status s = s_.link->CheckQueue(row.queue);
+  if (s.ok()) s = SetClass(submission, parsed.job, &row, draft);
   if (!s.ok()) return s;
   std::vector<uint32_t> indexes =
       submission.array.empty() ? parsed.job.array.indexes : submission.array;

@@ -46,25 +46,15 @@ void ReadHistory(const Value& value, Config* config) {
   f.Integer("keep_jobs", &config->keep_jobs, 0, int64_t{1} << 40);
 }
 
-template <class T>
-bool HasKey(const std::vector<T>& all, const std::string& key) {
-  return std::ranges::any_of(all, [&](const T& x) { return x.key == key; });
-}
-
 // What is named as the default must be there.
 template <class T>
 void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
                  std::string* to) {
-  const auto known = [&] {
-    std::string names;
-    for (const T& x : all) names += (names.empty() ? "" : ", ") + x.key;
-    return names;
-  };
-  f->Optional(key, [&](const Value& v) { *to = v.Text(); });
-  if (!HasKey(all, *to)) {
-    f->value().Wrong(std::string(key) + ": '" + *to +
-                     "' is none of: " + known());
-  }
+  f->Text(key, to);
+  if (std::ranges::find(all, *to, &T::key) != all.end()) return;
+  std::string known;
+  for (const T& x : all) known += (known.empty() ? "" : ", ") + x.key;
+  f->value().Wrong(std::string(key) + ": '" + *to + "' is none of: " + known);
 }
 
 void Read(const Value& value, Config* config) {

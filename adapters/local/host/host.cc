@@ -161,10 +161,7 @@ absl::Status Host::OpenServer() {
   api_ = std::make_unique<Api>(
       ApiOptions{
           .state = options_.state, .owner = geteuid(), .output_of = OutputOf},
-      [this] {
-        const uint64_t one = 1;
-        [[maybe_unused]] const ssize_t n = write(wake_, &one, sizeof one);
-      });
+      [this] { Wake(); });
   serve::HttpLimits limits;
   limits.connections = 1024;
   limits.connections_of_peer = 1024;
@@ -185,8 +182,11 @@ absl::Status Host::Run() {
     Wait(std::min({wake_at_, api_->wake_at(), look_at_, tidy_at_}));
     const Time now = Now();
     if (controller_ == nullptr) {
-      if (now >= retry_at_) GiveUpTurn(absl::OkStatus(), now);
-      if (controller_ == nullptr) continue;
+      if (now < retry_at_) continue;
+      if (absl::Status opened = OpenController(now); !opened.ok()) {
+        GiveUp(opened, now);
+        continue;
+      }
     }
     OneTurn(now);
     if (now >= look_at_) LookAtGpus(now);
@@ -197,6 +197,10 @@ absl::Status Host::Run() {
 
 void Host::Stop() {
   stop_ = true;
+  Wake();
+}
+
+void Host::Wake() const {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t n = write(wake_, &one, sizeof one);
 }
@@ -225,7 +229,8 @@ void Host::OneTurn(Time now) {
   const Turn turn = controller_->Step(now);
   wake_at_ = turn.wake_at;
   if (absl::Status kept = store_->Commit(turn.save); !kept.ok()) {
-    return GiveUpTurn(kept, now);
+    Say(std::string(kept.message()) + "; nothing is accepted until it is over");
+    return GiveUp(kept, now);
   }
   api_->Kept(controller_.get(), &store_->history(), now);
   for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
@@ -251,18 +256,11 @@ void Host::Observe(const TaskEvent& event, Time now) {
   }
 }
 
-// The turn cannot be kept: nothing of it is told or done. The controller begins
-// again from what was kept, which looks at the tasks anew.
-void Host::GiveUpTurn(const absl::Status& why, Time now) {
-  if (!why.ok()) {
-    Say(std::string(why.message()) + "; nothing is accepted until it is over");
-    api_->Refuse(why);
-    controller_.reset();
-  } else if (absl::Status opened = OpenController(now); opened.ok()) {
-    return;
-  } else {
-    api_->Refuse(opened);
-  }
+// The turn cannot be kept: nothing of it is told or done. In a while the
+// controller begins again from what was kept, and looks at the tasks anew.
+void Host::GiveUp(const absl::Status& why, Time now) {
+  api_->Refuse(why);
+  controller_.reset();
   retry_at_ = now + kRetryEvery;
 }
 

@@ -58,7 +58,8 @@ class Host {
   void Observe(const TaskEvent& event, Time now);
   void LookAtGpus(Time now);
   void TidyUp(Time now);
-  void GiveUpTurn(const absl::Status& why, Time now);
+  void GiveUp(const absl::Status& why, Time now);
+  void Wake() const;
 
   const HostOptions options_;
   int wake_ = -1;  // An eventfd.

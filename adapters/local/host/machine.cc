@@ -19,23 +19,19 @@ namespace {
 constexpr std::array kLimits = {"/sys/fs/cgroup/memory.max",
                                 "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
 
+}  // namespace
+
 std::string MachineName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "local";
   return name[0] == '\0' ? "local" : name.data();
 }
 
-}  // namespace
-
-std::vector<uint32_t> AllowedCpus() {
-  std::vector<uint32_t> cpus;
+uint32_t AllowedCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<uint32_t>(CPU_COUNT(&set));
 }
 
 int64_t AllowedMemory() {
@@ -54,8 +50,7 @@ absl::StatusOr<Node> MakeNode(const Config& config,
   Node node{.key = config.node.empty() ? MachineName() : config.node};
   const SchedulerConfig& scheduler = config.scheduler;
   node.capacity.Set(scheduler.KindOf("cpu"),
-                    config.cpu_milli.value_or(
-                        static_cast<int64_t>(AllowedCpus().size()) * 1000));
+                    config.cpu_milli.value_or(int64_t{AllowedCpus()} * 1000));
   node.capacity.Set(scheduler.KindOf("memory"),
                     config.memory_bytes.value_or(AllowedMemory()));
   node.devices = config.devices.has_value()

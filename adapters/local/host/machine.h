@@ -12,8 +12,11 @@
 
 namespace muster::local {
 
-// The processors that this process may run on, in ascending order.
-std::vector<uint32_t> AllowedCpus();
+// As the machine calls itself; "local" if it does not tell. Any thread.
+std::string MachineName();
+
+// How many processors this process may run on; at least 1.
+uint32_t AllowedCpus();
 
 // Bytes of memory, or what the control group of this process may use where that
 // is less.

@@ -1,6 +1,5 @@
 // musterd: one machine, one queue. See docs/local.md.
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "adapters/local/host/host.h"
+#include "adapters/local/model/socket_path.h"
 #include "muster/version.h"
 
 namespace {
@@ -22,25 +22,14 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-std::string Environment(const char* name) {
-  const char* value = getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Of root, the system's folders; of others, their own.
 std::string DefaultState() {
   if (geteuid() == 0) return "/var/lib/muster";
-  const std::string base = Environment("XDG_STATE_HOME");
-  return (base.empty() ? Environment("HOME") + "/.local/state" : base) +
+  const std::string base = muster::local::EnvironmentText("XDG_STATE_HOME");
+  return (base.empty()
+              ? muster::local::EnvironmentText("HOME") + "/.local/state"
+              : base) +
          "/muster";
-}
-
-std::string DefaultSocket() {
-  const std::string said = Environment("MUSTER_SOCKET");
-  if (!said.empty()) return said;
-  const std::string base = Environment("XDG_RUNTIME_DIR");
-  if (geteuid() == 0 || base.empty()) return "/run/muster/musterd.sock";
-  return base + "/muster/musterd.sock";
 }
 
 // The one beside this program.
@@ -84,7 +73,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", MUSTER_VERSION);
   std::string config_file;
   muster::local::HostOptions options{.state = DefaultState(),
-                                     .socket = DefaultSocket(),
+                                     .socket = muster::local::DefaultSocket(),
                                      .shim = DefaultShim()};
   std::optional<uint32_t> gpus;
   app.add_option("--config", config_file, "Its configuration: docs/local.md")

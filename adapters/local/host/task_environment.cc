@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/host/machine.h"
 #include "adapters/local/host/task_files.h"
 
 namespace muster::local {
@@ -31,12 +32,6 @@ std::vector<uint32_t> GroupsOf(uint32_t uid, uint32_t gid) {
   int count = static_cast<int>(groups.size());
   if (getgrouplist(found->pw_name, gid, groups.data(), &count) < 0) return {};
   return {groups.begin(), groups.begin() + count};
-}
-
-std::string MachineName() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 std::string FieldOf(const TaskStart& start, std::string_view path) {

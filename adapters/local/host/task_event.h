@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "adapters/local/model/task_key.h"
 #include "muster/workload/life_event.h"
@@ -21,10 +20,9 @@ struct TaskEvent {
   };
   Kind kind = Kind::kRuns;
   TaskKey task{};
-  // Of kExited; `message` is for people, and may be empty.
+  // Of kExited.
   int32_t code = 0;
   workload::ExitReason reason = workload::ExitReason::kExited;
-  std::string message{};
   uint32_t version = 0;  // Of kCheckpoint: what it was asked for last; 0: none.
 };
 

@@ -13,36 +13,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapters/local/controller/task_folder.h"
+#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 
 namespace muster::local {
 namespace {
 
-// Closed with the object.
-class File {
- public:
-  File(const std::string& path, int flags, mode_t mode)
-      : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool ok() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
-  bool Write(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t n = write(fd_, bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-    return true;
-  }
-
- private:
-  int fd_;
-};
+OpenFile Open(const std::string& path, int flags, mode_t mode) {
+  return OpenFile(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode));
+}
 
 // Replaces what is there. `uid` and `gid`: whose it is, where this is root.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes,
@@ -50,10 +29,11 @@ absl::Status WriteWhole(const std::string& path, std::string_view bytes,
   const std::string part = path + ".new";
   unlink(part.c_str());
   {
-    const File file(part, O_WRONLY | O_CREAT | O_EXCL, mode);
-    if (!file.ok() || !file.Write(bytes) || fchmod(file.fd(), mode) != 0) {
-      return absl::ErrnoToStatus(errno, part);
-    }
+    const OpenFile file = Open(part, O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (!file.ok()) return absl::ErrnoToStatus(errno, part);
+    const int error = WriteAll(file.fd(), bytes);
+    if (error != 0) return absl::ErrnoToStatus(error, part);
+    if (fchmod(file.fd(), mode) != 0) return absl::ErrnoToStatus(errno, part);
     if (owner != nullptr && geteuid() == 0 &&
         fchown(file.fd(), owner->uid, owner->gid) != 0) {
       return absl::ErrnoToStatus(errno, part);
@@ -108,9 +88,9 @@ absl::Status WriteCheckpointRequest(const std::string& folder,
 }
 
 void AppendToOutput(const std::string& folder, const std::string& line) {
-  const File file(PathIn(folder, kOutputFile), O_WRONLY | O_CREAT | O_APPEND,
-                  0644);
-  if (file.ok()) file.Write("muster: " + line + "\n");
+  const OpenFile file =
+      Open(PathIn(folder, kOutputFile), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (file.ok()) WriteAll(file.fd(), "muster: " + line + "\n");
 }
 
 }  // namespace muster::local

@@ -84,7 +84,7 @@ void TaskRunner::CarryOut(const TaskCommand& command) {
     default:
       break;
   }
-  if (!done.ok()) AppendToOutput(FolderOf(task), std::string(done.message()));
+  TellOwner(task, done);
 }
 
 std::string TaskRunner::FolderOf(const TaskKey& task) const {
@@ -143,9 +143,7 @@ void TaskRunner::Track(const TaskKey& task, Shim shim) {
   }
   const std::string file = FolderOf(task) + "/" + std::string(kCheckpointFile);
   // Without it the job runs, and its checkpoints are not learnt of.
-  const absl::Status watched = watch_.Add(task, file);
-  if (!watched.ok())
-    AppendToOutput(FolderOf(task), std::string(watched.message()));
+  TellOwner(task, watch_.Add(task, file));
   ids_[id] = task;
   running_.emplace(task, Running{std::move(shim), id});
   events_.push_back({.kind = TaskEvent::Kind::kRuns, .task = task});
@@ -163,7 +161,7 @@ void TaskRunner::Ready(uint64_t id) {
   if (exit.ok()) return Ended(task, *exit);
   if (absl::IsAborted(exit.status())) return Adopt(task, nullptr);
   if (absl::IsDataLoss(exit.status())) {
-    AppendToOutput(FolderOf(task), std::string(exit.status().message()));
+    TellOwner(task, exit.status());
     events_.push_back({.kind = TaskEvent::Kind::kLost, .task = task});
     return;
   }
@@ -183,24 +181,26 @@ void TaskRunner::Ended(const TaskKey& task, const ShimExit& exit) {
   events_.push_back({.kind = TaskEvent::Kind::kExited,
                      .task = task,
                      .code = exit.code,
-                     .reason = ReasonOf(exit),
-                     .message = exit.message});
+                     .reason = ReasonOf(exit)});
+}
+
+void TaskRunner::TellOwner(const TaskKey& task, const absl::Status& failed) {
+  if (failed.ok()) return;
+  AppendToOutput(FolderOf(task), std::string(failed.message()));
 }
 
 void TaskRunner::NotStarted(const TaskKey& task, const absl::Status& why) {
-  AppendToOutput(FolderOf(task), std::string(why.message()));
+  TellOwner(task, why);
   events_.push_back({.kind = TaskEvent::Kind::kExited,
                      .task = task,
                      .code = kCannotStart,
-                     .reason = workload::ExitReason::kNotStarted,
-                     .message = std::string(why.message())});
+                     .reason = workload::ExitReason::kNotStarted});
 }
 
 void TaskRunner::AskForCheckpoint(const TaskKey& task, Running* running,
                                   uint32_t version) {
   running->checkpoint_asked = version;
-  const absl::Status asked = WriteCheckpointRequest(FolderOf(task), version);
-  if (!asked.ok()) AppendToOutput(FolderOf(task), std::string(asked.message()));
+  TellOwner(task, WriteCheckpointRequest(FolderOf(task), version));
 }
 
 void TaskRunner::TakeCheckpoints() {

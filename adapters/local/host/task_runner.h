@@ -67,6 +67,8 @@ class TaskRunner {
   void Track(const TaskKey& task, Shim shim);
   void Forget(const TaskKey& task);
   void Ended(const TaskKey& task, const ShimExit& exit);
+  // What went wrong, unless it is OK: in the task's output.
+  void TellOwner(const TaskKey& task, const absl::Status& failed);
   void NotStarted(const TaskKey& task, const absl::Status& why);
   void AskForCheckpoint(const TaskKey& task, Running* running,
                         uint32_t version);

@@ -14,15 +14,6 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-int WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno != EINTR) return errno;
-    if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return 0;
-}
-
 OpenFile OpenNew(int folder, const std::string& name) {
   return OpenFile(openat(folder, (name + kNewSuffix).c_str(),
                          O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kMode));
@@ -67,6 +58,15 @@ int ReadFile(int folder, const char* name, std::string* bytes) {
     if (error != 0 && error != EINTR) return error;
     if (count == 0) return 0;
   }
+}
+
+int WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return 0;
 }
 
 int WriteFile(int folder, const std::string& name, std::string_view bytes) {

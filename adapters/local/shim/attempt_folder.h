@@ -37,6 +37,9 @@ OpenFile OpenAttemptFolder(const std::string& path);
 // errno. O(bytes).
 int ReadFile(int folder, const char* name, std::string* bytes);
 
+// All of it into an open file. 0 or an errno. O(bytes).
+int WriteAll(int fd, std::string_view bytes);
+
 // Makes it anew, readable by its owner only. 0 or an errno. O(bytes).
 int WriteFile(int folder, const std::string& name, std::string_view bytes);
 

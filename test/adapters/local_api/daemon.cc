@@ -27,7 +27,7 @@ std::string ManifestOf(const std::string& name, int gpus,
 
 std::string SubmissionOf(const std::string& manifest) {
   return Json{{"manifest", manifest},
-              {"directory", "/home/alice"},
+              {"directory", "/data/alice"},
               {"environment", {"SECRET=x"}}}
       .dump();
 }

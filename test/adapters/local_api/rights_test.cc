@@ -61,7 +61,7 @@ TEST_F(RightsTest, OthersSeeThatItIsThereAndNotWhatItIs) {
   }
   const Answered all = daemon_.Ask("GET", "/v1/jobs", "", Daemon::kBob);
   EXPECT_THAT(all.body, HasSubstr("hers"));
-  for (const char* secret : {"SECRET", "train", "/home/alice"}) {
+  for (const char* secret : {"SECRET", "train", "/data/alice"}) {
     EXPECT_EQ(all.body.find(secret), std::string::npos);
     EXPECT_EQ(his.body.find(secret), std::string::npos);
   }

@@ -70,7 +70,7 @@ TEST(LaunchTest, ATaskIsToldWhoItIs) {
   EXPECT_THAT(gpus, ElementsAre("0,1", "2,3"));
   const TaskStart& start = world.Of(id)->start;
   EXPECT_EQ(start.uid, 1000u);
-  EXPECT_EQ(start.directory, "/home/ann");
+  EXPECT_EQ(start.directory, "/data/ann");
   EXPECT_EQ(start.cpu_milli, 1000);
   EXPECT_THAT(start.launch.argv, ElementsAre("train"));
   EXPECT_EQ(start.output, "");

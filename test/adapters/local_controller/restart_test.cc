@@ -189,7 +189,7 @@ TEST(RestartTest, ManyJobsThatWaitAreReadWhenTheyAreNeeded) {
   for (int i = 0; i < 600; ++i) {
     const auto id = world.Submit(Submission{
         .manifest = Manifest({.name = absl::StrCat("j", i), .gpus = "1"}),
-        .directory = "/home/ann"});
+        .directory = "/data/ann"});
     ids.push_back(id[0]);
     world.Turn();
   }

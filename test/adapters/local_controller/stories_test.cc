@@ -275,14 +275,20 @@ TEST(StoriesTest, AClassCanSayThatItsVictimsAreGone) {
   EXPECT_EQ(world.Running(high).size(), 1u);
 }
 
-TEST(StoriesTest, AJobThatCanSavesItsWorkBeforeItIsStopped) {
-  World world(OneBox(1));
-  world.stops_at_once = false;
-  const uint64_t low = world.Submit(
+// Of low class, on the only device; it can save its work, and takes its time to
+// stop.
+uint64_t SubmitOneThatSaves(World* world) {
+  world->stops_at_once = false;
+  return world->Submit(
       Manifest({.name = "a",
                 .gpus = "1",
                 .annotations = R"("muster.dev/checkpoint":"true")"}),
       "low");
+}
+
+TEST(StoriesTest, AJobThatCanSavesItsWorkBeforeItIsStopped) {
+  World world(OneBox(1));
+  const uint64_t low = SubmitOneThatSaves(&world);
   const uint64_t high =
       world.Submit(Manifest({.name = "b", .gpus = "1"}), "high");
   ASSERT_EQ(world.commands.back().kind, CommandKind::kCheckpoint);
@@ -306,12 +312,7 @@ TEST(StoriesTest, AJobThatCanSavesItsWorkBeforeItIsStopped) {
 
 TEST(StoriesTest, WhoDoesNotSaveInTimeIsKilled) {
   World world(OneBox(1));
-  world.stops_at_once = false;
-  const uint64_t low = world.Submit(
-      Manifest({.name = "a",
-                .gpus = "1",
-                .annotations = R"("muster.dev/checkpoint":"true")"}),
-      "low");
+  const uint64_t low = SubmitOneThatSaves(&world);
   world.Submit(Manifest({.name = "b", .gpus = "1"}), "high");
   ASSERT_EQ(world.Phase(low), "checkpointing");
   EXPECT_EQ(world.wake_at, world.now + 10 * kSecond);
@@ -395,7 +396,7 @@ TEST(StoriesTest, EachElementOfAnArrayIsAJob) {
   const auto ids = world.Submit(
       Submission{.manifest = "#!/bin/sh\n#SBATCH --array=1,3-5:2 -J sweep\n"
                              "#SBATCH -o out-%A-%a.txt\nrun\n",
-                 .directory = "/home/ann"});
+                 .directory = "/data/ann"});
   world.Settle();
   ASSERT_EQ(ids.size(), 3u);
   EXPECT_EQ(world.Row(ids[1]).array, ids[0]);
@@ -404,7 +405,7 @@ TEST(StoriesTest, EachElementOfAnArrayIsAJob) {
   EXPECT_EQ(world.Env(ids[2], "SLURM_ARRAY_TASK_ID"), "5");
   EXPECT_EQ(world.Env(ids[2], "MUSTER_ARRAY_INDEX"), "5");
   EXPECT_EQ(world.Of(ids[2])->start.output,
-            absl::StrCat("/home/ann/out-", ids[0], "-5.txt"));
+            absl::StrCat("/data/ann/out-", ids[0], "-5.txt"));
   // An array of the submission's own.
   const auto more = world.Submit(
       Submission{.manifest = Manifest({.name = "m"}), .array = {9, 7}});

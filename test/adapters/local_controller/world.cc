@@ -78,8 +78,8 @@ uint64_t World::Submit(const std::string& manifest,
   Submission submission{.uid = 1000,
                         .gid = 100,
                         .manifest = manifest,
-                        .directory = "/home/ann",
-                        .environment = {"HOME=/home/ann", "LANG=C"}};
+                        .directory = "/data/ann",
+                        .environment = {"HOME=/data/ann", "LANG=C"}};
   if (!priority.empty()) submission.priority = priority;
   const auto ids = Submit(std::move(submission));
   Settle();

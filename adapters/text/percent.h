@@ -1,0 +1,13 @@
+// Texts in URLs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace muster::text {
+
+// As it may stand in a path or a query: letters, digits and "-._~" are
+// themselves, every other byte is "%XX" (RFC 3986). Pure; O(bytes).
+std::string PercentEncoded(std::string_view text);
+
+}  // namespace muster::text
