@@ -22,6 +22,7 @@ class ManifestsTest(unittest.TestCase):
         cls.plane = testbed.Testbed()
         cls.addClassCleanup(cls.plane.__exit__)
         cls.plane.install_muster()
+        cls.plane.make_kind("kubeflow.org", "v1", "PyTorchJob")  # Its operator brings it.
 
     def test_the_api_server_takes_every_manifest_and_knows_every_field(self):
         files = sorted([*testbed.DEPLOY.glob("*.yaml"), *EXAMPLES.glob("*.yaml")])

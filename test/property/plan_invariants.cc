@@ -192,7 +192,7 @@ class PlanInvariants {
         continue;
       }
       // Or refused to stop.
-      if (runs && IsSpared(g)) continue;
+      if (runs && RefusedLately(g)) continue;
       if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
         return "minimum: gang " + g.gang.key +
                " runs below it: " + Printer::Text(g);
@@ -308,11 +308,15 @@ class PlanInvariants {
     return "";
   }
 
-  // A stop was refused a short while ago, and no task has failed since: that
-  // has a back-off of its own, which takes the place of this one.
+  // A stop was refused a short while ago.
+  bool RefusedLately(const GangState& g) const {
+    return g.failures == 0 && g.backoff_until > trial_.plan.now;
+  }
+
+  // And no task has failed since: that may have a back-off of its own, which
+  // then takes the place of this one.
   bool IsSpared(const GangState& g) const {
-    return g.failures == 0 && g.backoff_until > trial_.plan.now &&
-           g.repair_reason != ReasonCode::kTaskFailed;
+    return RefusedLately(g) && g.repair_reason != ReasonCode::kTaskFailed;
   }
 
   // What has refused to stop is left alone for a while, unless the host wants
