@@ -59,7 +59,7 @@ class Printer {
   void Put(const std::variant<T...>& value) {
     static_assert(sizeof...(T) == std::size(kEventNames));
     out_ << kEventNames[value.index()];
-    std::visit([this](const auto& v) { Put(v); }, value);
+    std::visit([this](const auto& v) { this->Put(v); }, value);
   }
   template <class T>
     requires(std::is_class_v<T> && HasFields<T>)

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "test/workload/life_host.h"
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "test/property/dice.h"
 #include "test/workload/life_moves.h"
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

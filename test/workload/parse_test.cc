@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "test/property/dice.h"
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "muster/scheduler.h"
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "test/adapters/local_controller/world.h"
-#include "test/workload/manifests.h"
+#include "test/workload/parsed_manifest.h"
 
 namespace muster::workload {
 
