@@ -41,6 +41,7 @@ void LayoutState::Refresh(const Cluster& cluster) {
 void LayoutState::Follow(const Cluster& cluster) {
   const bool structure = structure_version_ != cluster.structure_version();
   const uint32_t levels = levels_;
+  bool fewer = false;  // Whether the node with the most has lost devices.
   cluster.FreeDevicesEach(changed_, ledger_, &free_);
   for (size_t i = 0; i < changed_.size();) {
     const Position first = layout_->position(changed_[i]);
@@ -53,13 +54,17 @@ void LayoutState::Follow(const Cluster& cluster) {
       if (p - start >= count) break;
       nodes |= uint64_t{1} << (p - start);
       whole_[p] = free_[i];
-      if (structure) ReadStructure(cluster, p);
+      if (!structure) continue;
+      const uint8_t before = devices_[p];
+      ReadStructure(cluster, p);
+      fewer |= before == levels && devices_[p] < before;
     }
     if (has_summaries_) chunk_stale_[chunk] |= nodes;
     ring_[version_++ & (ring_.size() - 1)] = {nodes, chunk, structure};
     chunk_version_[chunk] = version_;
     if (levels == levels_) Sort(chunk);
   }
+  if (fewer) levels_ = *std::ranges::max_element(devices_);
   if (levels != levels_) SortAll();
 }
 

@@ -36,13 +36,22 @@ const TaskRecord& TaskOf(const SchedulerTables& tables, const NodeTask& ref) {
   return *FindTask(tables.gangs.at(ref.gang), ref.task);
 }
 
+// In queue order: that in which they came to the node is not in the state.
+std::vector<NodeTask> TasksInOrder(const SchedulerTables& tables, NodeIndex n) {
+  std::vector<NodeTask> tasks = tables.nodes.tasks(n);
+  std::ranges::sort(tasks, {}, [&tables](const NodeTask& ref) {
+    return std::pair(tables.lists.PositionOf(ref.gang), ref.task);
+  });
+  return tasks;
+}
+
 // Puts new values in place, tasks and all.
 void ReplaceNode(SchedulerTables& tables, NodeIndex n, const Node& node) {
   const Node& old = tables.cluster.node(n);
   const bool redo =
       !(old.devices == node.devices && old.capacity == node.capacity);
   std::vector<NodeTask> tasks;
-  if (redo) tasks = tables.nodes.tasks(n);
+  if (redo) tasks = TasksInOrder(tables, n);
   for (const NodeTask& ref : tasks) {
     tables.holdings.Unhold(ref.gang, TaskOf(tables, ref));
   }

@@ -77,6 +77,8 @@ std::string Difference(const Cluster& cluster,
     if (!std::ranges::equal(shape_slots.sums(l), fresh.sums(l))) return "sums";
   }
   if (shape_slots.totals() != fresh.totals()) return "totals";
+  if (shape_slots.most_devices() != fresh.most_devices())
+    return "most devices";
   const auto chunks = static_cast<uint32_t>(layout.chunks().size());
   for (uint32_t c = 0; c < chunks; ++c) {
     if (shape_slots.most(c) != fresh.most(c)) return "most";
@@ -94,8 +96,9 @@ class Life {
   explicit Life(uint64_t seed)
       : random_(seed),
         cluster_(2, kGpu, {{"net", {"block", "rack"}}}),
-        policy_(seed % 2 == 0) {
-    const uint32_t nodes = 1 + Below(300);
+        policy_(seed % 2 == 0),
+        most_nodes_(seed % 5 == 0 ? 6 : 400) {
+    const uint32_t nodes = 1 + Below(most_nodes_ * 3 / 4);
     rack_ = 1 + Below(100);
     for (uint32_t n = 0; n < nodes; ++n) Upsert(n);
     for (const uint32_t devices : {0u, 1u, 2u, 4u}) {
@@ -129,7 +132,7 @@ class Life {
   void Step() {
     switch (Below(12)) {
       case 0:
-        return Upsert(Below(400));
+        return Upsert(Below(most_nodes_));
       case 1:
         if (Below(4) == 0) Remove();
         return;
@@ -364,6 +367,7 @@ class Life {
   std::mt19937_64 random_;
   Cluster cluster_;
   FreeDevices policy_;
+  uint32_t most_nodes_;  // Few: what the largest node has changes often.
   PlacementIndex index_{policy_};
   FreeTable free_;
   uint32_t rack_ = 1;

@@ -389,5 +389,35 @@ TEST_F(QuotaThatComes, GoesWithAQueueThatIsHeld) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
 
+// The order in which tasks came to the node is not in the state: a scheduler
+// that was restored asks what this one asks.
+TEST_F(QuotaThatComes, IsThatOfATaskWhoseNodeChangesWhateverCameFirst) {
+  const auto job = [](const std::string& key, uint32_t gpus) {
+    Gang gang = Job(key, 1, gpus);
+    gang.roles[0].shape.resources = {1'000, 0};
+    return On("n1", gang);
+  };
+  for (const bool gpu_first : {true, false}) {
+    SCOPED_TRACE(gpu_first);
+    Begins({});
+    s.HasQueue("owed", {GpuQuota(5, {})});
+    Has("n1", 1);
+    Has("n2", 1);
+    Runs(In("owed", On("n2", Job("own"))));
+    if (gpu_first) Runs(job("b", 1));
+    Runs(job(gpu_first ? "a" : "c", 0));
+    if (!gpu_first) Runs(job("b", 1));
+    Waits(In("owed", On("n2", Job("w"))));
+    absl::StatusOr<Scheduler> again = Scheduler::Restore(s.scheduler().State());
+    ASSERT_TRUE(again.ok()) << again.status();
+    Node more = Named("n1", 1);
+    more.capacity = {65'000, int64_t{1} << 38};
+    s.Happens(NodeChanged{more});
+    ASSERT_TRUE(again->Apply({s.now, NodeChanged{more}}).ok());
+    EXPECT_EQ(again->StateHash(), s.scheduler().StateHash());
+    Quiet();
+  }
+}
+
 }  // namespace
 }  // namespace muster
