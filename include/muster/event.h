@@ -213,7 +213,8 @@ struct TaskAnswer {
   uint32_t attempt = 0;
   TaskOutcome outcome = TaskOutcome::kStarted;
   // kStarted: where it really is, the node's key and the numbers of as many
-  // devices as it asks for. Empty: as planned.
+  // devices as it asks for. Empty: as planned. Devices that the node has lost
+  // since may be named where they are those that were planned.
   std::string node{};
   std::vector<uint32_t> devices{};
   // The first slice of its partition, beside `devices`. None: as planned, or
@@ -249,7 +250,9 @@ struct RealTask {
   std::string gang{};
   TaskId task{};
   std::string node{};  // Among Reconciled::nodes, and not down.
-  // As many as it asks for. Empty: the library picks some to charge.
+  // As many as it asks for, of those that the node has, or that the task was
+  // known to have there before the node lost them. Empty: the library picks
+  // some to charge, however few the node has left.
   std::vector<uint32_t> devices{};
   // The shape it was started with: 0: Role::shape; i: alternatives[i - 1].
   uint32_t alternative = 0;

@@ -18,8 +18,11 @@ DeviceSet GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
   std::ranges::stable_sort(all, std::greater(), [&](uint32_t d) {
     return cluster.free_milli(n, d, Ledger::kNow);
   });
-  all.resize(std::min<size_t>(count, all.size()));
   DeviceSet chosen;
+  // Those that the node has lost since are numbered after those it has.
+  for (uint32_t d = cluster.node(n).devices.size(); d < count; ++d)
+    chosen.Insert(d);
+  all.resize(std::min<size_t>(count, all.size()));
   for (const uint32_t d : all) chosen.Insert(d);
   return chosen;
 }
@@ -97,10 +100,11 @@ absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
 
 absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
                                        const Node& node, uint32_t wanted,
-                                       std::span<const uint32_t> devices) {
+                                       std::span<const uint32_t> devices,
+                                       const DeviceSet& recorded) {
   DeviceSet set;
   for (uint32_t d : devices) {
-    if (d >= node.devices.size()) {
+    if (d >= node.devices.size() && !recorded.Contains(d)) {
       return Invalid(field, ".devices: ", d, " is not one of node '", node.key,
                      "', which has ", node.devices.size());
     }
@@ -123,17 +127,12 @@ absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
   const std::string field = absl::StrCat("gang '", r.key, "'");
   const Node& node = tables.cluster.node(real.node);
   const uint32_t wanted = tables.cluster.device_request(planned.shape).count;
-  MUSTER_ASSIGN_OR_RETURN(const DeviceSet named,
-                          NamedDevices(field, node, wanted, answer.devices));
-  if (!named.empty()) {
-    real.devices = named;
-  } else if (real.node != planned.node && wanted > 0) {
-    if (wanted > node.devices.size()) {
-      return Invalid(field, ": a task with ", wanted, " devices on node '",
-                     node.key, "', which has ", node.devices.size());
-    }
-    real.devices = {};
-  }
+  const bool moved = real.node != planned.node;
+  MUSTER_ASSIGN_OR_RETURN(
+      const DeviceSet named,
+      NamedDevices(field, node, wanted, answer.devices,
+                   moved ? DeviceSet() : planned.devices));
+  if (!named.empty() || moved) real.devices = named;
   MUSTER_RETURN_IF_ERROR(
       CheckFirstSlice(tables.cluster, field, real.shape, answer.first_slice));
   FillIn(tables.cluster, planned, answer.first_slice, &real);

@@ -17,7 +17,8 @@ namespace muster {
 // Fills in what the host did not report, the task's devices (at->devices is
 // empty) or first_slice: as recorded on the same node; else the devices with
 // the most room, which fits if anything does, and a partition where there is
-// room.
+// room. Of a node that has fewer than the task asks for: numbers after its own,
+// too; it has lost them since.
 void FillIn(const Cluster& cluster, const Allocation& recorded,
             std::optional<uint32_t> first_slice, Allocation* at);
 
@@ -26,11 +27,13 @@ absl::Status CheckFirstSlice(const Cluster& cluster, const std::string& field,
                              ShapeId shape,
                              std::optional<uint32_t> first_slice);
 
-// The devices as a set: there are such on the node, each is named once, and
-// they are as many as wanted, or none is named.
+// The devices as a set: there are such on the node, or were when the task was
+// `recorded` there with them; each is named once, and they are as many as
+// wanted, or none is named.
 absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
                                        const Node& node, uint32_t wanted,
-                                       std::span<const uint32_t> devices);
+                                       std::span<const uint32_t> devices,
+                                       const DeviceSet& recorded);
 
 // Where a started task really is. An answer without a node means as planned.
 absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,

@@ -63,6 +63,15 @@ absl::Status CheckPast(const SchedulerTables& tables, const std::string& at,
                  ", the event's time");
 }
 
+// Those with which the task is known to be on that node.
+DeviceSet RecordedDevices(const SchedulerTables& tables, GangIndex g,
+                          const RealTask& real) {
+  const TaskRecord* task = FindTask(tables.gangs.at(g), real.task);
+  if (task == nullptr || tables.cluster.node(task->at.node).key != real.node)
+    return {};
+  return task->at.devices;
+}
+
 absl::Status CheckTask(const SchedulerTables& tables, const Reported& reported,
                        const std::string& at, const RealTask& task) {
   const GangIndex g = tables.gangs.Find(task.gang);
@@ -93,13 +102,10 @@ absl::Status CheckTask(const SchedulerTables& tables, const Reported& reported,
   const ShapeId shape = spec.prepared.shapes[task.task.role][task.alternative];
   MUSTER_RETURN_IF_ERROR(
       CheckFirstSlice(tables.cluster, at, shape, task.first_slice));
-  const uint32_t wanted = tables.cluster.device_request(shape).count;
-  const size_t has = node->second->devices.size();
-  if (wanted > has) {
-    return Invalid(at, ".node: '", task.node, "' has ", has,
-                   " devices; the task needs ", wanted);
-  }
-  return NamedDevices(at, *node->second, wanted, task.devices).status();
+  return NamedDevices(at, *node->second,
+                      tables.cluster.device_request(shape).count, task.devices,
+                      RecordedDevices(tables, g, task))
+      .status();
 }
 
 absl::Status CheckGangs(const SchedulerTables& tables, const Reconciled& e) {
