@@ -176,6 +176,10 @@ void JobPhases::StopClock() {
 void JobPhases::Stopped() {
   const bool free = s_.free_restart;
   s_.free_restart = false;
+  if (s_.after == AfterStop::kRestart &&
+      !book_.HavePlaces(0, static_cast<uint32_t>(s_.tasks.size()))) {
+    s_.after = AfterStop::kSuspend;  // And is reserved anew at once.
+  }
   if (s_.after == AfterStop::kForget) {
     GiveUpPlaces();
     if (s_.reserved) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 namespace muster::workload {
 
@@ -106,6 +107,17 @@ void TaskBook::FreeIdlePlaces(TaskOutcome outcome) {
     }
     role.spare.clear();
   }
+}
+
+bool TaskBook::HavePlaces(uint32_t first, uint32_t count) const {
+  if (rules_.pooled) return true;
+  const std::span<const TaskState> tasks(s_.tasks);
+  return std::ranges::none_of(
+      tasks.subspan(first, count), [](const TaskState& t) {
+        return t.member && t.slot == TaskState::kNoSlot &&
+               (t.phase == TaskPhase::kSucceeded ||
+                t.phase == TaskPhase::kFailed);
+      });
 }
 
 void TaskBook::Spare(uint32_t task) {

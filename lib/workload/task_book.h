@@ -35,6 +35,9 @@ class TaskBook {
   void Leave(uint32_t task);
   // All places of tasks that are not live.
   void FreeIdlePlaces(TaskOutcome outcome);
+  // Whether tasks that are over could start again where they were: a place that
+  // was taken from one of them does not come back.
+  bool HavePlaces(uint32_t first, uint32_t count) const;
   // Of a pooled role: the task's place is for any task; the task waits for any
   // place, to start again.
   void Spare(uint32_t task);

@@ -211,6 +211,9 @@ void TaskExits::RestartGroup(TaskId id) {
   const uint32_t first = rules_.first_task[id.role] + id.index / size * size;
   s_.groups[rules_.GroupOf(id)].failures = 0;
   book_.SetCondition(ConditionType::kRestarting, true, "TaskFailed");
+  if (!book_.HavePlaces(first, size)) {
+    return phases_.StopAll(AfterStop::kSuspend, kMaxDuration, false);
+  }
   for (uint32_t task = first; task < first + size; ++task) {
     if (book_.IsLive(task)) {
       book_.Stop(task, kMaxDuration);

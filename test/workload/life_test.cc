@@ -332,5 +332,38 @@ TEST_F(LifeTest, GroupsOfASetRestartByTheirRules) {
   h.FinishStops();
 }
 
+// A task that was done has lost its place: its group cannot start again there.
+TEST_F(LifeTest, AGroupThatLacksAPlaceIsPlacedAnewWithTheWholeSet) {
+  LifeHost& h = Run("jobset");
+  h.Exits({1, 4}, 0);
+  h.Tell(PlacesTaken{{{1, 4}}, kSecond, /*moved=*/true});
+  h.Exits({1, 3}, 1);
+  EXPECT_EQ(h.state().restarts, 1u);
+  EXPECT_EQ(h.Acted(ActionKind::kStop).size(), 5u);
+  h.FinishStops();
+  EXPECT_EQ(h.places(), 0u);
+  EXPECT_EQ(h.phase(), LifePhase::kQueued);
+  h.PlaceAll();
+  h.RunAll();
+  EXPECT_EQ(h.LiveNames().size(), 7u);
+}
+
+TEST_F(LifeTest, ASetThatLacksAPlaceIsPlacedAnew) {
+  // Its driver bears no failure, and no rule is for it.
+  LifeHost& h = Run(ParseOne(With(ManifestOf("jobset"),
+                                  "template: {spec: {template:",
+                                  "template: {spec: {backoffLimit: 0, template:"))
+                        .job);
+  h.Exits({1, 4}, 0);
+  h.Tell(PlacesTaken{{{1, 4}}, kSecond, /*moved=*/true});
+  h.Exits({0, 0}, 1);
+  h.FinishStops();
+  EXPECT_EQ(h.places(), 0u);
+  EXPECT_EQ(h.phase(), LifePhase::kQueued);
+  h.PlaceAll();
+  h.RunAll();
+  EXPECT_EQ(h.LiveNames().size(), 7u);
+}
+
 }  // namespace
 }  // namespace muster::workload
