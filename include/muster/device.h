@@ -39,13 +39,13 @@ struct Device {
 
 // What one task asks of the devices of one node.
 //
-// Four forms: whole devices (milli = 1000, any count), a fraction of each of
+// Five forms: whole devices (milli = 1000, any count), a fraction of each of
 // `count` devices (0 < milli < 1000), a piece of the memory of each of `count`
-// devices (memory_bytes > 0, milli = 0), or one partition (count = 1, milli =
-// 1000). Devices of one task are distinct. A memory share also uses floor(1000
-// * memory / device memory) thousandths, a fraction floor(milli * device memory
-// / 1000) bytes, so that shares of both forms meet on one device without
-// exceeding either.
+// devices (memory_bytes > 0, milli = 0), both of these, or one partition (count
+// = 1, milli = 1000). Devices of one task are distinct. A memory share also
+// uses floor(1000 * memory / device memory) thousandths, a fraction floor(milli
+// * device memory / 1000) bytes, unless the request names both: so that shares
+// of all forms meet on one device without exceeding either.
 struct DeviceRequest {
   uint32_t count = 0;  // 0..DeviceSet::kCapacity.
   int32_t milli = kWholeDevice;

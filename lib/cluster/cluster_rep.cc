@@ -194,8 +194,10 @@ Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
     needs.models.push_back(ledgers.ModelNumber(model));
   }
   std::ranges::sort(needs.models);
-  if (needs.form == DeviceForm::kMemory) needs.memory = request.memory_bytes;
-  if (needs.form == DeviceForm::kFraction) needs.milli = request.milli;
+  const bool both = needs.form == DeviceForm::kFractionAndMemory;
+  if (both || needs.form == DeviceForm::kMemory)
+    needs.memory = request.memory_bytes;
+  if (both || needs.form == DeviceForm::kFraction) needs.milli = request.milli;
   if (needs.form == DeviceForm::kPartition) {
     needs.partition = ledgers.partition_table().Find(request.partition);
     needs.milli = ledgers.partition_table().LeastMilli(needs.partition);

@@ -27,7 +27,7 @@ inline SharedDevice Ledgers::SharedOn(NodeIndex n, uint32_t device,
                                       const Needs& needs, Ledger ledger,
                                       uint32_t limit) const {
   const int64_t memory = At(n, device).memory;
-  if (needs.form == DeviceForm::kMemory && memory <= 0) return {};
+  if (needs.memory > 0 && memory <= 0) return {};
   const DevicePart share = ShareOf(needs, memory);
   if (share.milli > needs.most_milli) return {};
   const DevicePart free = MinFree(n, device, ledger);

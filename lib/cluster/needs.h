@@ -12,19 +12,23 @@
 
 namespace muster {
 
-// The four forms of a DeviceRequest (device.h), or no device at all.
+// The five forms of a DeviceRequest (device.h), or no device at all.
 enum class DeviceForm : uint8_t {
   kNone,
   kWhole,
   kFraction,
   kMemory,
+  kFractionAndMemory,
   kPartition
 };
 
 inline DeviceForm FormOf(const DeviceRequest& request) {
   if (request.count == 0) return DeviceForm::kNone;
   if (!request.partition.empty()) return DeviceForm::kPartition;
-  if (request.memory_bytes > 0) return DeviceForm::kMemory;
+  if (request.memory_bytes > 0) {
+    return request.milli > 0 ? DeviceForm::kFractionAndMemory
+                             : DeviceForm::kMemory;
+  }
   if (request.milli >= kWholeDevice) return DeviceForm::kWhole;
   return request.milli > 0 ? DeviceForm::kFraction : DeviceForm::kNone;
 }
@@ -54,7 +58,8 @@ struct Needs {
 // Whether such a task uses as much of the device kind wherever it is: whether
 // Cluster::demand tells its usage.
 inline bool UsesAlike(const DeviceRequest& request) {
-  return request.memory_bytes == 0 && request.partition.empty();
+  const DeviceForm form = FormOf(request);
+  return form != DeviceForm::kMemory && form != DeviceForm::kPartition;
 }
 
 // A part of a device, in both of its measures.
@@ -92,6 +97,8 @@ inline DevicePart ShareOf(const Needs& needs, int64_t device_memory) {
       return {needs.milli, MemoryOf(needs.milli, device_memory)};
     case DeviceForm::kMemory:
       return {MilliOf(needs.memory, device_memory), needs.memory};
+    case DeviceForm::kFractionAndMemory:
+      return {needs.milli, needs.memory};
     case DeviceForm::kPartition:
       return {needs.milli, 0};
   }

@@ -28,7 +28,7 @@ void ShapeSlots::Bind(const Cluster& cluster, LayoutState* state,
   devices_ = form_ == Form::kOther ? 0 : request.count;
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   scans_ = &Scans();
-  by_memory_ = request.memory_bytes > 0;
+  by_memory_ = FormOf(request) == DeviceForm::kMemory;
   by_summary_ = policy.HasNodeSummary() && unshared;
   empty_nanos_ = NanosOfColumn(cluster, shape);
   built_ = false;

@@ -128,10 +128,9 @@ absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
   const Node& node = tables.cluster.node(real.node);
   const uint32_t wanted = tables.cluster.device_request(planned.shape).count;
   const bool moved = real.node != planned.node;
-  MUSTER_ASSIGN_OR_RETURN(
-      const DeviceSet named,
-      NamedDevices(field, node, wanted, answer.devices,
-                   moved ? DeviceSet() : planned.devices));
+  MUSTER_ASSIGN_OR_RETURN(const DeviceSet named,
+                          NamedDevices(field, node, wanted, answer.devices,
+                                       moved ? DeviceSet() : planned.devices));
   if (!named.empty() || moved) real.devices = named;
   MUSTER_RETURN_IF_ERROR(
       CheckFirstSlice(tables.cluster, field, real.shape, answer.first_slice));

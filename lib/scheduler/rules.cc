@@ -252,8 +252,11 @@ absl::Status Rule(const SchedulerConfig& config, const DeviceRequest& d) {
   if (config.device_kind.empty()) {
     return Invalid(": config.device_kind names no kind");
   }
-  return Require((d.memory_bytes > 0) == (d.milli == 0), ".milli: ", d.milli,
-                 " is not in 1..1000, or 0 beside memory_bytes");
+  if (d.memory_bytes > 0) {
+    return Require(d.milli < kWholeDevice, ".milli: ", d.milli,
+                   " is not in 0..999, as it is beside memory_bytes");
+  }
+  return Require(d.milli > 0, ".milli: 0 is not in 1..1000");
 }
 
 // --- Fabrics, and the gangs that are placed on them --------------------------

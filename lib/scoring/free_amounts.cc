@@ -57,7 +57,8 @@ void FreeAmounts::TakeDevice(uint32_t device, const DeviceRequest& request,
                              int64_t device_memory) {
   DevicePart share{kWholeDevice, device_memory};
   if (request.memory_bytes > 0) {
-    share = {MilliOf(request.memory_bytes, device_memory),
+    share = {request.milli > 0 ? request.milli
+                               : MilliOf(request.memory_bytes, device_memory),
              request.memory_bytes};
   } else if (request.milli < kWholeDevice) {
     share = {request.milli, MemoryOf(request.milli, device_memory)};

@@ -28,10 +28,10 @@ bool OpensDevice(const NodeLedger& at, ShapeId shape) {
   for (uint32_t d = 0; d < devices; ++d) {
     const int32_t milli = at.free_milli(d);
     if (milli == 0 || milli >= kWholeDevice) continue;
-    const bool has_room = request.memory_bytes > 0
-                              ? at.cluster.free_memory(at.node, d, at.ledger) >=
-                                    request.memory_bytes
-                              : milli >= request.milli;
+    const bool has_room =
+        milli >= request.milli &&
+        (request.memory_bytes == 0 ||
+         at.cluster.free_memory(at.node, d, at.ledger) >= request.memory_bytes);
     shared += has_room ? 1 : 0;
   }
   return shared < request.count;

@@ -58,9 +58,7 @@ void TypicalMix::AddTask(const TypicalTask& typical) {
 }
 
 uint32_t TypicalMix::FindNeed(const DeviceRequest& request) {
-  DeviceNeed need{request.milli, 0, request.models};
-  if (request.memory_bytes > 0)
-    need = {0, request.memory_bytes, request.models};
+  DeviceNeed need{request.milli, request.memory_bytes, request.models};
   std::ranges::sort(need.models);
   const auto found = std::ranges::find(needs_, need) - needs_.begin();
   if (found == std::ssize(needs_)) needs_.push_back(std::move(need));
@@ -209,7 +207,7 @@ int64_t TypicalMix::Useful(const FreeAmounts& free_amounts,
     for (const uint32_t d : profile.usable[n]) {
       const int64_t total = profile.devices[d].memory_bytes;
       const int32_t least =
-          need.memory > 0 ? MilliOf(need.memory, total) : need.milli;
+          need.milli > 0 ? need.milli : MilliOf(need.memory, total);
       if (free_amounts.milli[d] < std::max(1, least)) continue;
       if (need.memory > 0 && free_amounts.memory[d] < need.memory) continue;
       ++offer.devices;

@@ -13,6 +13,9 @@ namespace muster::workload {
 namespace {
 
 constexpr std::string_view kMig = "nvidia.com/mig-";
+// Thousandths of one device, and bytes of one.
+constexpr std::string_view kGpuMilli = "muster.dev/gpu-milli";
+constexpr std::string_view kGpuMemory = "muster.dev/gpu-memory";
 
 // The shape of one task.
 class ShapeMaker {
@@ -47,22 +50,38 @@ class ShapeMaker {
                options_.device_resources.end();
   }
 
+  // A part of one device: of its time, of its memory, or of both.
+  static absl::Status AddShare(const Role& role, const Amount& a,
+                               DeviceRequest* devices) {
+    const bool by_time = a.resource == kGpuMilli;
+    const bool has_other =
+        by_time ? devices->memory_bytes > 0
+                : devices->milli < kWholeDevice && devices->memory_bytes == 0;
+    if (devices->count > 0 && !has_other)
+      return Bad(role, a, "beside other devices");
+    if (by_time && a.amount >= kWholeDevice)
+      return Bad(role, a, "is not between 1 and 999");
+    devices->count = 1;
+    if (by_time) {
+      devices->milli = static_cast<int32_t>(a.amount);
+    } else {
+      if (!has_other) devices->milli = 0;
+      devices->memory_bytes = a.amount;
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status AddDevices(const Role& role, const Amount& a,
                           DeviceRequest* devices) const {
     if (config_.device_kind.empty()) {
       return Bad(role, a, "there are no devices here");
     }
+    if (a.resource == kGpuMilli || a.resource == kGpuMemory) {
+      return AddShare(role, a, devices);
+    }
     if (devices->count > 0) return Bad(role, a, "beside other devices");
     devices->count = 1;
-    if (a.resource == "muster.dev/gpu-milli") {
-      if (a.amount >= kWholeDevice) {
-        return Bad(role, a, "is not between 1 and 999");
-      }
-      devices->milli = static_cast<int32_t>(a.amount);
-    } else if (a.resource == "muster.dev/gpu-memory") {
-      devices->milli = 0;
-      devices->memory_bytes = a.amount;
-    } else if (a.resource.starts_with(kMig)) {
+    if (a.resource.starts_with(kMig)) {
       if (a.amount != 1) return Bad(role, a, "is not 1");
       devices->partition = a.resource.substr(kMig.size());
     } else {
@@ -76,8 +95,8 @@ class ShapeMaker {
 
   absl::Status Add(const Role& role, const Amount& a, TaskShape* shape) const {
     if (a.amount == 0) return absl::OkStatus();
-    if (IsDevice(a.resource) || a.resource == "muster.dev/gpu-milli" ||
-        a.resource == "muster.dev/gpu-memory" || a.resource.starts_with(kMig)) {
+    if (IsDevice(a.resource) || a.resource == kGpuMilli ||
+        a.resource == kGpuMemory || a.resource.starts_with(kMig)) {
       return AddDevices(role, a, &shape->devices);
     }
     const ResourceKind kind = config_.KindOf(a.resource);

@@ -77,8 +77,7 @@ std::string Difference(const Cluster& cluster,
     if (!std::ranges::equal(shape_slots.sums(l), fresh.sums(l))) return "sums";
   }
   if (shape_slots.totals() != fresh.totals()) return "totals";
-  if (shape_slots.most_devices() != fresh.most_devices())
-    return "most devices";
+  if (shape_slots.most_devices() != fresh.most_devices()) return "most devices";
   const auto chunks = static_cast<uint32_t>(layout.chunks().size());
   for (uint32_t c = 0; c < chunks; ++c) {
     if (shape_slots.most(c) != fresh.most(c)) return "most";

@@ -68,7 +68,11 @@ DeviceRequest RandomDevices(Dice& dice) {
       d.count = 1;
       d.milli = 0;
       d.memory_bytes = dice.In(1, 50);
-      if (Dice aside = dice.Aside(); aside.OneIn(4)) d.count = 2;
+      if (Dice aside = dice.Aside(); aside.OneIn(4)) {
+        d.count = 2;
+      } else if (aside.OneIn(3)) {
+        d.milli = static_cast<int32_t>(aside.In(1, 3)) * 250;
+      }
       break;
     case 4:
       d.count = 1;

@@ -183,7 +183,8 @@ NodeUse StateUsage::UseOf(const Gang& gang, const TaskState& task) const {
       share.memory = shape.devices.memory_bytes;
       // Where only a host puts it: all of a device that does not tell its
       // memory, and at most two of one that has too little.
-      share.milli = memory > 0
+      share.milli = shape.devices.milli > 0 ? shape.devices.milli
+                    : memory > 0
                         ? std::min<int64_t>(1000 * share.memory / memory, 2000)
                         : 1000;
     } else {

@@ -10,6 +10,8 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class DeviceMemoryStories : public ::testing::Test {
  protected:
@@ -51,6 +53,29 @@ TEST_F(DeviceMemoryStories, TheLargestDeviceGoesAndAllNodesAreRankedAnew) {
   s.Submit(WithMemory(Job("b"), 40));
   s.ExpectRestorable();
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n2"));
+}
+
+// A tenth of a device's time beside most of its memory: what each leaves of the
+// other is there for others, and a queue pays the time alone.
+TEST_F(DeviceMemoryStories, AShareOfTimeAndMemoryTakesEachAsItSays) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  HasNode("n1", 1, 80);
+  const auto share = [](const std::string& key, int32_t milli, int64_t bytes) {
+    Gang gang = WithMemory(Job(key), bytes);
+    gang.roles[0].shape.devices.milli = milli;
+    return gang;
+  };
+  Runs(share("a", 100, 60));
+  EXPECT_EQ(s.scheduler().QueueUsage("q")[2], 100);
+  Runs(share("b", 900, 20));
+  s.ExpectRestorable();
+  s.Submit(share("c", 1, 1));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Happens(GangFinished{"b"});
+  s.Submit(share("d", 500, 21));
+  EXPECT_THAT(s.Pass(), ElementsAre("start c: n1")) << "d lacks memory";
+  EXPECT_THAT(std::string(s.Try(GangSubmitted{share("e", 1000, 1)}).message()),
+              HasSubstr(".milli: 1000 is not in 0..999"));
 }
 
 }  // namespace

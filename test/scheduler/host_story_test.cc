@@ -407,10 +407,9 @@ TEST_F(HostTest, AReconcileFindsTasksWithDevicesThatTheirNodeHasLost) {
   Nodes({2});
   Runs(Job("a", 1, 2));
   s.Submit(Job("b", 1, 2));
-  s.Happens(Reconciled{
-      .nodes = {Machine("n1", 1), Machine("n2", 0)},
-      .tasks = {{.gang = "a", .node = "n1", .devices = {0, 1}},
-                {.gang = "b", .node = "n2"}}});
+  s.Happens(Reconciled{.nodes = {Machine("n1", 1), Machine("n2", 0)},
+                       .tasks = {{.gang = "a", .node = "n1", .devices = {0, 1}},
+                                 {.gang = "b", .node = "n2"}}});
   EXPECT_EQ(s.Of("a").tasks[0].devices, (DeviceSet{0, 1}));
   EXPECT_EQ(s.Of("b").tasks[0].devices.size(), 2u);
   EXPECT_EQ(s.FreeGpus("n1"), 0);
@@ -429,9 +428,9 @@ TEST_F(HostTest, AReconcileFindsTasksWithDevicesThatTheirNodeHasLost) {
 TEST_F(HostTest, ADeviceThatNeverWasIsNotTheTruth) {
   Nodes({2});
   Runs(Job("a", 1, 1));
-  const absl::Status refused = s.Try(
-      Reconciled{.nodes = {Machine("n1", 2)},
-                 .tasks = {{.gang = "a", .node = "n1", .devices = {2}}}});
+  const absl::Status refused =
+      s.Try(Reconciled{.nodes = {Machine("n1", 2)},
+                       .tasks = {{.gang = "a", .node = "n1", .devices = {2}}}});
   EXPECT_THAT(std::string(refused.message()),
               HasSubstr("tasks[0].devices: 2 is not one of node 'n1'"));
 }

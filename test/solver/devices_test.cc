@@ -108,7 +108,10 @@ class Judge {
     }
     if (request.memory_bytes > 0) {
       return {0,
-              static_cast<int32_t>(1000 * request.memory_bytes / kDeviceMemory),
+              request.milli > 0
+                  ? request.milli
+                  : static_cast<int32_t>(1000 * request.memory_bytes /
+                                         kDeviceMemory),
               request.memory_bytes};
     }
     return {0, request.milli, request.milli * kDeviceMemory / 1000};
@@ -242,7 +245,7 @@ class Packing {
       d.milli = kMillis[Below(6)];
       d.count = 1 + (Below(5) == 0 ? 1 : 0);
     } else if (form == 2 && forms_.shares) {
-      d.milli = 0;
+      d.milli = Below(3) == 0 ? kMillis[Below(6)] : 0;
       d.memory_bytes = kMillis[Below(6)];
     } else if (Below(4) == 0) {
       d.count = 2;

@@ -350,10 +350,10 @@ TEST_F(LifeTest, AGroupThatLacksAPlaceIsPlacedAnewWithTheWholeSet) {
 
 TEST_F(LifeTest, ASetThatLacksAPlaceIsPlacedAnew) {
   // Its driver bears no failure, and no rule is for it.
-  LifeHost& h = Run(ParseOne(With(ManifestOf("jobset"),
-                                  "template: {spec: {template:",
-                                  "template: {spec: {backoffLimit: 0, template:"))
-                        .job);
+  LifeHost& h =
+      Run(ParseOne(With(ManifestOf("jobset"), "template: {spec: {template:",
+                        "template: {spec: {backoffLimit: 0, template:"))
+              .job);
   h.Exits({1, 4}, 0);
   h.Tell(PlacesTaken{{{1, 4}}, kSecond, /*moved=*/true});
   h.Exits({0, 0}, 1);

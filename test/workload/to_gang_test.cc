@@ -115,6 +115,29 @@ TEST(ToGangTest, PartsOfDevices) {
               HasSubstr("'example.com/foo': is not known here"));
 }
 
+TEST(ToGangTest, APartOfADevicesTimeAndOfItsMemoryIsOneShare) {
+  const auto share = [](std::vector<Amount> requests) {
+    Job job = JobOf("jax");
+    job.roles[0].task.requests = std::move(requests);
+    return ToGang(job, SchedulerConfig{}, {});
+  };
+  const Amount half{"muster.dev/gpu-milli", 500};
+  const Amount memory{"muster.dev/gpu-memory", 1 << 30};
+  for (const auto& form : {share({half, memory}), share({memory, half})}) {
+    ASSERT_TRUE(form.ok()) << form.status();
+    const DeviceRequest& asks = form->gang.roles[0].shape.devices;
+    EXPECT_EQ(asks, (DeviceRequest{
+                        .count = 1, .milli = 500, .memory_bytes = 1 << 30}));
+  }
+  const Amount whole{"nvidia.com/gpu", 1}, mig{"nvidia.com/mig-1g.10gb", 1};
+  for (const auto& form :
+       {share({half, whole}), share({whole, half}), share({memory, whole}),
+        share({whole, memory}), share({mig, memory}), share({mig, half})}) {
+    EXPECT_THAT(std::string(form.status().message()),
+                HasSubstr("beside other devices"));
+  }
+}
+
 Node MakeNode(const std::string& key, const std::string& rack) {
   Node node;
   node.key = key;

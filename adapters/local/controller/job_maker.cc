@@ -145,7 +145,7 @@ std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
       SetPartition(config.scheduler, device, &share);
     } else if (ask.memory_bytes > 0) {
       share.memory_bytes = ask.memory_bytes;
-      if (device.memory_bytes > 0) {
+      if (ask.milli == 0 && device.memory_bytes > 0) {
         share.milli = static_cast<int32_t>(kWholeDevice * ask.memory_bytes /
                                            device.memory_bytes);
       }

@@ -59,7 +59,8 @@ struct GangForm {
 //
 // Resources: "cpu", "memory" and others by the names of config.resources;
 // devices as GangOptions says, "muster.dev/gpu-milli" (thousandths of one
-// device), "muster.dev/gpu-memory" (bytes of one), "nvidia.com/mig-PROFILE".
+// device), "muster.dev/gpu-memory" (bytes of one; beside gpu-milli: of the
+// same), "nvidia.com/mig-PROFILE".
 // InvalidArgument with the role's path for a resource that the configuration
 // does not have; "ephemeral-storage" and "pods" are left out if it has none.
 // A pure function. O(job).

@@ -11,6 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(StoriesTest, ThreeJobsHaveTheOnlyDeviceInTurn) {
   World world(OneBox(1));
@@ -110,6 +111,29 @@ TEST(StoriesTest, FractionsShareADevice) {
   ASSERT_NE(world.Of(d), nullptr);
   EXPECT_EQ(world.Of(d)->start.devices[0].memory_bytes, int64_t{20} << 30);
   EXPECT_EQ(world.Of(d)->start.devices[0].milli, 250);
+}
+
+// Half of its time and a quarter of its memory: two share the device, whose
+// other half of the memory is for a third that asks for memory alone.
+TEST(StoriesTest, AShareHasBothItsMeasures) {
+  World world(OneBox(1));
+  JobSpec share{
+      .name = "share", .gpus = "400", .resource = "muster.dev/gpu-milli"};
+  share.gpu_memory = "20Gi";
+  const uint64_t a = world.Submit(Manifest(share));
+  const uint64_t b = world.Submit(Manifest(share));
+  ASSERT_NE(world.Of(b), nullptr);
+  EXPECT_EQ(world.Of(a)->start.devices[0].milli, 400);
+  EXPECT_EQ(world.Of(a)->start.devices[0].memory_bytes, int64_t{20} << 30);
+  EXPECT_THAT(world.DeviceUse(), ElementsAre(800));
+  const uint64_t c = world.Submit(Manifest(share));
+  EXPECT_THAT(world.Running(c), IsEmpty()) << "there is memory, but no time";
+  share.gpus = "100";
+  share.gpu_memory = "50Gi";
+  const uint64_t d = world.Submit(Manifest(share));
+  EXPECT_THAT(world.Running(d), IsEmpty()) << "there is time, but no memory";
+  share.gpu_memory = "40Gi";
+  EXPECT_THAT(world.Running(world.Submit(Manifest(share))), SizeIs(1));
 }
 
 TEST(StoriesTest, AJobThatFailsIsTriedAgainWithinItsBudget) {

@@ -11,10 +11,13 @@
 namespace muster::local {
 
 std::string Manifest(const JobSpec& spec) {
-  const std::string gpus =
-      spec.gpus.empty()
-          ? ""
-          : absl::StrCat(R"(,")", spec.resource, R"(":")", spec.gpus, R"(")");
+  const auto limit = [](const std::string& resource, const std::string& much) {
+    return much.empty()
+               ? ""
+               : absl::StrCat(R"(,")", resource, R"(":")", much, R"(")");
+  };
+  const std::string gpus = limit(spec.resource, spec.gpus) +
+                           limit("muster.dev/gpu-memory", spec.gpu_memory);
   return absl::StrCat(
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")",
       spec.name, R"(","annotations":{)", spec.annotations, R"(}},"spec":{)",

@@ -17,6 +17,7 @@ struct JobSpec {
   std::string name = "job";
   std::string gpus{};  // "1"; empty: none.
   std::string resource = "nvidia.com/gpu";
+  std::string gpu_memory{};  // Of one; empty: nothing is said.
   std::string cpu = "1";
   int tasks = 1;  // parallelism and completions
   int backoff_limit = 6;
