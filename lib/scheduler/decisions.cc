@@ -90,10 +90,10 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
     gang->check_due = false;
   } else {
     NotePlaced(gang, draft);
-    // Others than these may go first when it gives tasks: where they fill a
-    // gap, or another role can do without some now.
+    // Others than these may go first when it gives tasks: where another role
+    // can do without some now, or they fill a gap.
     const bool one_role = tables_.specs.at(gang->spec).gang().roles.size() == 1;
-    if (!joins && (!one_role || FillsGap(*gang, tasks))) {
+    if (!one_role || (!joins && FillsGap(*gang, tasks))) {
       tables_.activator.VictimsChanged(*gang, true);
     }
   }

@@ -254,6 +254,25 @@ TEST_F(VictimsThatCome, GrewIntoAGap) {
   EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/2", "nominate w: n3"));
 }
 
+// Of two groups one will do. It starts with the smaller one and grows into the
+// other, without which it could not be that one's task that it gives.
+TEST_F(VictimsThatCome, GrewAtOnceIntoAnotherGroup) {
+  Has("n2", 2);
+  Gang e = On("n2", Elastic("e", 2, 2, "mid"));
+  e.roles.push_back(On("n1", Job("")).roles[0]);
+  e.roles[1].name = "b";
+  e.groups = {{.min_children = 1}, {.name = "large"}, {.name = "small"}};
+  e.roles[0].group = 1;
+  e.roles[1].group = 2;
+  Runs(Job("x", 3, 1, "high"));
+  Waits(e);
+  Waits(On("n1", Job("w", 1, 1, "mid")));
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start e: n2 n2 n1"));
+  EXPECT_EQ(s.NextWakeup(), s.now) << "the next round is to ask";
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 1/0", "nominate w: n1"));
+}
+
 // While it lacks a task no gang stops it.
 TEST_F(VictimsThatCome, AreWholeAgain) {
   SchedulerConfig config;
