@@ -171,6 +171,9 @@ bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
     v.Read(&text);
     const absl::Status status = ReadStartOrder(text, job);
     if (!status.ok()) v.Wrong(std::string(status.message()));
+  } else if (key == "muster.dev/code") {
+    std::string about;  // For people alone.
+    v.Read(&about);
   } else if (key == "kubedl.io/enable-elastic-training" &&
              job->dialect == Dialect::kKubeDL &&
              job->kind == Kind::kPyTorchJob) {

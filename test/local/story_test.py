@@ -152,6 +152,21 @@ class StoryTest(unittest.TestCase):
         self.assertEqual(d.finished(low)["exit_code"], 0)
         self.assertEqual(len(d.output(low).splitlines()), 1, "it was not started anew")
 
+    def test_a_job_runs_the_code_that_was_there_when_it_was_submitted(self):
+        d = self.daemon("--gpus", 1)
+        project, go = d.folder / "project", d.folder / "go"
+        project.mkdir()
+        (project / "train.sh").write_text("echo old\n")
+        blocks = d.submit(["sh", "-c", f"until [ -e {go} ]; do sleep 0.02; done"], gpus=1)
+        said = d.run("submit", "--snapshot", "--gpus", "1", "--", "sh", "train.sh", cwd=project,
+                        env={**os.environ, "MUSTER_CODE": str(d.folder / "code")}).stdout
+        (project / "train.sh").write_text("echo new\n")
+        go.touch()
+        job = int(said.split()[-1])
+        d.finished(blocks)
+        self.assertEqual(d.finished(job)["exit_code"], 0)
+        self.assertEqual(d.output(job).strip(), "old")
+
     def test_arrays_and_what_is_refused(self):
         d = self.daemon("--gpus", 2)
         script = "#!/bin/sh\n#SBATCH --job-name=sweep\n#SBATCH --array=1-5\necho $SLURM_ARRAY_TASK_ID\n"

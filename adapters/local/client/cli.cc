@@ -159,6 +159,8 @@ void CommandLine::AddSubmit() {
   apply->add_option("-f,--file", file_, "- is the standard input")->required();
   apply->add_option("--name", submit_.name, "In place of the manifest's");
   AddPlace(apply);
+  submit->add_flag("--snapshot", submit_.snapshot,
+                   "Runs in a copy of the working directory as it is now");
   for (CLI::App* command : {submit, apply}) {
     command->add_flag("--wait", mode_.wait, "And end with the job's code");
     command->add_flag("--dry-run", mode_.dry_run,

@@ -17,7 +17,7 @@ struct SubmitMode {
   bool dry_run =
       false;  // Tell the manifest, after the daemon has looked at it.
 };
-int Submit(Session* session, const SubmitOptions& options, SubmitMode mode);
+int Submit(Session* session, SubmitOptions options, SubmitMode mode);
 // "-": the standard input.
 int Apply(Session* session, const std::string& file,
           const SubmitOptions& options, SubmitMode mode);

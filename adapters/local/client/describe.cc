@@ -32,10 +32,19 @@ class Fields {
   std::string text_{};
 };
 
+Json ManifestOf(const Json& job) {
+  return Json::parse(job.value("manifest", ""), nullptr, /*exceptions=*/false);
+}
+
+// Of what it runs in a snapshot: submit --snapshot.
+std::string CodeOf(const Json& manifest) {
+  const Json::json_pointer code("/metadata/annotations/muster.dev~1code");
+  if (manifest.is_discarded() || !manifest.contains(code)) return "";
+  return manifest[code].is_string() ? manifest[code].get<std::string>() : "";
+}
+
 // Of a manifest of this program's own; of others, its kind.
-std::string CommandOf(const Json& job) {
-  const Json manifest =
-      Json::parse(job.value("manifest", ""), nullptr, /*exceptions=*/false);
+std::string CommandOf(const Json& manifest) {
   const Json::json_pointer command("/spec/template/spec/containers/0/command");
   if (manifest.is_discarded() || !manifest.contains(command)) return "";
   std::vector<std::string> words;
@@ -87,7 +96,9 @@ std::string JobText(const Json& job, double now) {
   if (job.contains("preemptions")) {
     fields.Add("Preemptions", absl::StrCat(job.value("preemptions", 0)));
   }
-  fields.Add("Command", CommandOf(job));
+  const Json manifest = ManifestOf(job);
+  fields.Add("Command", CommandOf(manifest));
+  fields.Add("Code", CodeOf(manifest));
   fields.Add("Directory", job.value("directory", ""));
   std::string text = std::move(fields).text();
   const Json& tasks = ListOf(job, "tasks");

@@ -89,6 +89,7 @@ Json Annotations(const SubmitOptions& o) {
     annotations["muster.dev/checkpoint"] = o.checkpoint;
   if (!o.output.empty()) annotations["muster.dev/output"] = o.output;
   if (!o.error.empty()) annotations["muster.dev/error"] = o.error;
+  if (!o.code.empty()) annotations["muster.dev/code"] = o.code;
   return annotations;
 }
 

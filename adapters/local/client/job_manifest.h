@@ -30,6 +30,8 @@ struct SubmitOptions {
   std::string checkpoint{};
   uint32_t retries = 0;
   bool hold = false;
+  bool snapshot = false;  // It runs in a snapshot of the code:
+  std::string code{};     // of what, once it was taken.
   std::vector<std::string> command{};
 };
 

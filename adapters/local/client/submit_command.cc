@@ -6,6 +6,7 @@
 #include <fstream>
 #include <istream>
 #include <iterator>
+#include <memory>
 #include <ostream>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/local/client/submitted_code.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/text/table.h"
 
@@ -118,8 +120,10 @@ int TellSubmitted(Session* session, const Json& answer) {
   return kDone;
 }
 
+// `code`: null, or what the jobs run in.
 int SubmitText(Session* session, const std::string& manifest,
-               const SubmitOptions& options, SubmitMode mode) {
+               const SubmitOptions& options, SubmitMode mode,
+               SubmittedCode* code = nullptr) {
   const auto body = SubmissionOf(manifest, options);
   if (!body.ok()) {
     session->Fail(body.status());
@@ -137,6 +141,7 @@ int SubmitText(Session* session, const std::string& manifest,
   for (const Json& job : ListOf(*answer, "jobs")) {
     ids.push_back(job.value("id", uint64_t{0}));
   }
+  if (code != nullptr) code->Keep(session, ids);
   if (!mode.wait) return TellSubmitted(session, *answer);
   if (!session->json()) TellSubmitted(session, *answer);
   session->out().flush();
@@ -150,7 +155,13 @@ int CodeOf(const Json& job) {
   return job.value("exit_code", succeeded ? kDone : kRefused);
 }
 
-int Submit(Session* session, const SubmitOptions& options, SubmitMode mode) {
+int Submit(Session* session, SubmitOptions options, SubmitMode mode) {
+  std::unique_ptr<SubmittedCode> code;
+  if (options.snapshot && !mode.dry_run) {
+    auto taken = SubmittedCode::Take(session, &options);
+    if (!taken.ok()) return session->Fail(taken.status());
+    code = *std::move(taken);
+  }
   const auto manifest = MakeManifest(options);
   if (!manifest.ok()) {
     session->Fail(manifest.status());
@@ -159,7 +170,7 @@ int Submit(Session* session, const SubmitOptions& options, SubmitMode mode) {
   return SubmitText(session,
                     manifest->dump(mode.dry_run ? 2 : -1, ' ', false,
                                    Json::error_handler_t::replace),
-                    options, mode);
+                    options, mode, code.get());
 }
 
 int Apply(Session* session, const std::string& file,

@@ -122,6 +122,49 @@ TEST_F(ClientApiTest, TheEnvironmentGoesWithTheJob) {
   EXPECT_THAT(job["environment"].dump(), HasSubstr("MUSTER_CLIENT_TEST=here"));
 }
 
+// Of a folder that nobody else has, from which it is submitted.
+TEST_F(ClientApiTest, AJobRunsInASnapshotOfItsCode) {
+  namespace fs = std::filesystem;
+  const fs::path code = fs::canonical(daemon_.state) / "project";
+  const fs::path store = fs::canonical(daemon_.state) / "code";
+  fs::create_directories(code / "sub");
+  std::ofstream(code / "train.py") << "as it was";
+  setenv("MUSTER_CODE", store.c_str(), 1);
+  const fs::path before = fs::current_path();
+  fs::current_path(code);
+  const std::vector<std::string> words = {"submit", "--snapshot", "--chdir",
+                                          "sub",    "--output",   "log",
+                                          "--",     "train"};
+  const Ran ran = Muster(words);
+  const Ran outside = Muster({"submit", "--snapshot", "--chdir", "/", "x"});
+  const Ran dry = Muster({"submit", "--snapshot", "--dry-run", "x"});
+  const Ran refused = Muster({"submit", "--snapshot", "-q", "none", "x"});
+  fs::current_path(before);
+  unsetenv("MUSTER_CODE");
+  EXPECT_EQ(ran.out, "Submitted job 1\n") << ran.err;
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(outside.err, HasSubstr("--chdir: '/' is not in the snapshot"));
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_EQ(refused.code, 1);
+  // Of the jobs that were not submitted nothing is left.
+  std::vector<fs::path> copies;
+  for (const auto& entry : fs::directory_iterator(store)) {
+    if (entry.is_directory()) copies.push_back(entry.path());
+  }
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_TRUE(fs::exists(copies[0] / "train.py"));
+  EXPECT_TRUE(fs::exists(copies[0].string() + ".jobs"));
+  const Ran described = Muster({"describe", "1"});
+  EXPECT_THAT(described.out,
+              HasSubstr(absl::StrCat("Code:         ", code.string())));
+  const Json job = Json::parse(Muster({"--json", "describe", "1"}).out);
+  const Json manifest = Json::parse(job["manifest"].get<std::string>());
+  EXPECT_EQ(manifest["spec"]["template"]["spec"]["containers"][0]["workingDir"],
+            (copies[0] / "sub").string());
+  EXPECT_EQ(manifest["metadata"]["annotations"]["muster.dev/output"],
+            (code / "sub/log").string());
+}
+
 TEST_F(ClientApiTest, WaitEndsWithTheJobsCode) {
   std::thread ends([this] {
     for (;;) {
