@@ -128,10 +128,21 @@ void World::Log(const std::string& line) {
   if (trace_) log_ += line + "\n";
 }
 
+// Whether a role grew of which the decision stops nothing.
+bool World::GrewBeside(const DecisionRecord& stop) const {
+  return std::ranges::any_of(grown_, [&](const auto& grown) {
+    return grown.first == stop.gang &&
+           std::ranges::none_of(stop.tasks, [&](const PlannedTaskRecord& t) {
+             return t.task.role == grown.second.role;
+           });
+  });
+}
+
 // Room is not made for another gang by stopping what has grown, and that alone,
 // without an outside cause. (Growth may take a queue above its guarantee, so
-// that others of its tasks may be taken, and what grew before them: who waits
-// is served, and it happens once.)
+// that others of its tasks may be taken, and what grew before them; and where
+// another role grew, the gang may do without what it started with: who waits is
+// served, and it happens once.)
 void World::CheckSteady(const PlanRecord& plan) {
   if (plan.now > now_of_plan_) grown_.clear();
   now_of_plan_ = plan.now;
@@ -144,8 +155,8 @@ void World::CheckSteady(const PlanRecord& plan) {
       if (grows) grown_.insert({d.gang, t.task});
       if (d.on_behalf_of.empty()) continue;
       bool& only = only_grown.try_emplace(d.on_behalf_of, true).first->second;
-      only &=
-          d.kind == DecisionKind::kShrink && grown_.contains({d.gang, t.task});
+      only &= d.kind == DecisionKind::kShrink &&
+              grown_.contains({d.gang, t.task}) && !GrewBeside(d);
     }
   }
   for (const auto& [preemptor, only] : only_grown) {

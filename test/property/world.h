@@ -101,6 +101,7 @@ class World final : private Journal {
   void CheckAsked(Time at, const SchedulerState& before);
   void CheckInactive(Time at, const Scheduler& scheduler, bool quiet);
   void CheckSteady(const PlanRecord& plan);
+  bool GrewBeside(const DecisionRecord& stop) const;
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();
   void CheckMirror();
