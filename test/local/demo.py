@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""musterd with real processes: three stories, told by the daemon itself.
+"""musterd with real processes: four stories, told by the daemon itself.
 
     demo.py PROGRAMS
 
@@ -18,6 +18,7 @@ from daemon import ROOT, Daemon
 
 TRAIN = ROOT / "examples/local_jobs/train.py"
 GANG = ROOT / "examples/local_jobs/gang.yaml"
+ELASTIC = ROOT / "examples/local_jobs/elastic.yaml"
 PHASES = {"queued": "waits", "running": "runs", "stopping": "is stopped",
           "backoff": "is about to start anew", "succeeded": "is done", "failed": "has failed",
           "suspended": "is suspended", "checkpointing": "saves its work", "forgotten": "is gone"}
@@ -47,11 +48,16 @@ class Story:
         ended = True
         for number, name in self.names.items():
             job = self.daemon.job(number)
-            attempt = max([task["attempt"] for task in job["tasks"]], default=0)
-            now = (job["phase"], attempt if job["phase"] == "running" else 0)
+            runs = [task["attempt"] for task in job["tasks"] if task["state"] in ("start", "run")]
+            if job["phase"] == "running" and not runs:
+                ended = False  # It is about to end.
+                continue
+            attempt = min(runs, default=0)
+            now = (job["phase"],) + ((attempt, len(runs)) if job["phase"] == "running" else ())
             if now != self.known.get(number):
                 self.known[number] = now
-                more = f", attempt {attempt}" if now[1] > 1 else ""
+                more = (f", attempt {attempt}" if now[1:] and attempt > 1 else "") + \
+                       (f", {len(runs)} processes" if now[1:] and len(runs) > 1 else "")
                 self.say(f"{name:10} {PHASES.get(job['phase'], job['phase'])}{more}")
             ended &= bool(job.get("finished"))
         return ended
@@ -115,6 +121,23 @@ def gangs(daemon):
     return all(daemon.job(job)["exit_code"] == 0 for job in ids)
 
 
+def elastic(daemon):
+    title("An elastic job of two to four workers on four GPUs: an urgent job takes two of them, and "
+          "gives them back. No worker is restarted.")
+    story = Story(daemon)
+    saved = daemon.folder / "elastic.json"
+    job = story.submit("apply", "-f", ELASTIC, cwd=ELASTIC.parent,
+                       env={**os.environ, "ELASTIC_FILE": str(saved)})
+    story.until(saved.exists)
+    story.submit("submit", "--name", "urgent", "--gpus", 2, "--priority", "high", "--", "sleep", "0.4")
+    story.end()
+    print("\nworker 0 says:")
+    said = daemon.output(job, task="worker-0").splitlines()
+    print("".join(f"  {line}\n" for line in said), end="")
+    sizes = [int(line.split()[0]) for line in said if "workers from" in line]
+    return sizes == [4, 2, 4] and daemon.job(job)["exit_code"] == 0
+
+
 def crash(daemon):
     title("kill -9 of the daemon: jobs run on, and the next daemon has their real exit codes.")
     story = Story(daemon)
@@ -134,7 +157,7 @@ def crash(daemon):
 
 def main():
     ok = True
-    for gpus, stories in ((1, [one_device]), (4, [gangs, crash])):
+    for gpus, stories in ((1, [one_device]), (4, [gangs, elastic, crash])):
         with Daemon(sys.argv[1], "--gpus", gpus) as daemon:
             for tell in stories:
                 ok &= tell(daemon)

@@ -67,6 +67,13 @@ struct JobRecord {
   const workload::Job& job() const { return life->job(); }
 };
 
+// Tasks that it has now, or is about to.
+inline uint32_t TaskCount(const workload::LifeState& state) {
+  uint32_t size = 0;
+  for (const workload::RoleState& role : state.roles) size += role.size;
+  return size;
+}
+
 // Whether it is queued, or suspended by its owner: it holds nothing.
 inline bool Waits(const JobRow& row) {
   return row.phase == Name(workload::LifePhase::kQueued) ||

@@ -213,15 +213,16 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   for (auto& [name, value] : start->launch.env) {
     writer.Set(name, std::move(value));
   }
-  uint32_t size = 0;
-  for (const workload::RoleState& role : job.state.roles) size += role.size;
+  start->size = TaskCount(job.state);
   const std::string folder = TaskFolder(s_.config.state, key);
   writer.Set("MUSTER_JOB_ID", absl::StrCat(row.id));
   writer.Set("MUSTER_JOB_NAME", row.name);
   writer.Set("MUSTER_TASK",
              absl::StrCat(job.job().roles[key.role].name, "-", key.index));
   writer.Set("MUSTER_ATTEMPT", absl::StrCat(key.attempt));
-  writer.Set("MUSTER_SIZE", absl::StrCat(size));
+  writer.Set("MUSTER_SIZE", absl::StrCat(start->size));
+  writer.Set("MUSTER_SIZE_FILE",
+             absl::StrCat(folder, "/", std::string(kSizeFile)));
   writer.Set("MUSTER_GPUS", absl::StrJoin(task.row.devices, ","));
   writer.Set("MUSTER_CHECKPOINT",
              absl::StrCat(folder, "/", std::string(kCheckpointFile)));

@@ -53,6 +53,7 @@ absl::Status LifeDriver::Tell(JobRecord* job,
   const LifePhase before = job->state.phase;
   const bool anew = job->state.live == 0;
   const uint32_t preemptions = job->state.preemptions;
+  const uint32_t size = TaskCount(job->state);
   workload::LifeOutput output;
   s = job->life->Step(event, s_.now(), &job->state, &output);
   if (!s.ok()) return s;
@@ -66,6 +67,7 @@ absl::Status LifeDriver::Tell(JobRecord* job,
     Do(job, action, first);
     if (action.kind == ActionKind::kStart) first = false;
   }
+  if (TaskCount(job->state) != size) tasks_.TellSize(*job);
   Note(job, event, before, output);
   s_.jobs.SetWake(job, output.wake_at);
   Settle();

@@ -83,6 +83,15 @@ void TaskDriver::Checkpoint(JobRecord* job, uint32_t version, Duration grace) {
   }
 }
 
+void TaskDriver::TellSize(const JobRecord& job) {
+  for (const auto& [id, task] : job.tasks) {
+    if (task.deferred || task.row.state == "stop") continue;
+    s_.Command({.kind = CommandKind::kResize,
+                .task = task.row.key,
+                .start = {.size = TaskCount(job.state)}});
+  }
+}
+
 void TaskDriver::CleanUp(const JobRecord& job) {
   s_.Command({.kind = CommandKind::kCleanUp, .task = {.job = job.row.id}});
 }

@@ -28,6 +28,8 @@ class TaskDriver {
   void Start(JobRecord* job, const workload::Action& action, bool anew);
   void Stop(JobRecord* job, TaskId task, uint32_t attempt, Duration grace);
   void Checkpoint(JobRecord* job, uint32_t version, Duration grace);
+  // Tells all that run how many they are.
+  void TellSize(const JobRecord& job);
   void CleanUp(const JobRecord& job);
 
   // --- What the scheduler asks -----------------------------------------------

@@ -16,5 +16,7 @@ std::string TaskFolder(std::string_view state, const TaskKey& task);
 // it is asked to by the second, whose content is the version.
 inline constexpr std::string_view kCheckpointFile = "checkpoint";
 inline constexpr std::string_view kCheckpointRequestFile = "checkpoint-request";
+// How many tasks the job has now, as a line.
+inline constexpr std::string_view kSizeFile = "size";
 
 }  // namespace muster::local

@@ -34,11 +34,13 @@ enum class CommandKind : uint8_t {
   // Ask it to save its work as `version` within `grace`. Answer:
   // CheckpointDone.
   kCheckpoint,
+  // Tell it that its job has start.size tasks now. No answer.
+  kResize,
   // Remove the folders of all tasks of task.job. No answer.
   kCleanUp,
 };
 MUSTER_ENUM_NAMES(CommandKind, "start", "adopt", "stop", "kill", "suspend",
-                  "resume", "checkpoint", "clean-up");
+                  "resume", "checkpoint", "resize", "clean-up");
 
 // What a task is started with.
 struct TaskStart {
@@ -52,6 +54,7 @@ struct TaskStart {
   // written before the start; their paths are absolute and below the job's
   // folder.
   workload::TaskLaunch launch{};
+  uint32_t size = 0;        // Tasks of its job.
   std::string directory{};  // Absolute.
   // Absolute; empty: the file "output" or "error" in the task's folder. Equal:
   // one file for both.
@@ -69,7 +72,7 @@ struct TaskStart {
 struct TaskCommand {
   CommandKind kind = CommandKind::kStart;
   TaskKey task{};
-  TaskStart start{};     // Of kStart alone.
+  TaskStart start{};     // Of kStart; of kResize its size alone.
   Duration grace = 0;    // Of kStop and kCheckpoint.
   uint32_t version = 0;  // Of kCheckpoint.
 };

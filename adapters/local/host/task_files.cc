@@ -78,7 +78,14 @@ absl::Status WriteTaskFiles(const std::string& job_folder,
         file.path, *file.content, file.executable ? 0755 : 0644, nullptr);
     if (!written.ok()) return written;
   }
+  const absl::Status size = WriteSize(folder, start.size);
+  if (!size.ok()) return size;
   return WriteWhole(PathIn(folder, kCheckpointFile), "", 0644, &start);
+}
+
+absl::Status WriteSize(const std::string& folder, uint32_t size) {
+  return WriteWhole(PathIn(folder, kSizeFile), absl::StrCat(size, "\n"), 0644,
+                    nullptr);
 }
 
 absl::Status WriteCheckpointRequest(const std::string& folder,

@@ -17,10 +17,14 @@ inline constexpr char kOutputFile[] = "output";
 absl::Status MakeReadableFolder(const std::string& folder);
 
 // What a task is started with: the files of its launch, below `job_folder`, and
-// in `folder` the file by which it tells of checkpoints. PERMISSION_DENIED: a
-// file is elsewhere.
+// in `folder` those by which it tells of checkpoints and learns its job's size.
+// PERMISSION_DENIED: a file is elsewhere.
 absl::Status WriteTaskFiles(const std::string& job_folder,
                             const std::string& folder, const TaskStart& start);
+
+// Tells how many tasks the job has. A reader sees all of it, or what was there
+// before.
+absl::Status WriteSize(const std::string& folder, uint32_t size);
 
 // Asks for a checkpoint. A reader sees all of it, or what was there before.
 absl::Status WriteCheckpointRequest(const std::string& folder,

@@ -81,6 +81,9 @@ void TaskRunner::CarryOut(const TaskCommand& command) {
       break;
     case CommandKind::kCheckpoint:
       return AskForCheckpoint(task, &it->second, command.version);
+    case CommandKind::kResize:
+      done = WriteSize(FolderOf(task), command.start.size);
+      break;
     default:
       break;
   }

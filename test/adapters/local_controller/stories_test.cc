@@ -403,9 +403,11 @@ TEST(StoriesTest, AnElasticJobGivesDevicesAndHasThemBack) {
   EXPECT_EQ(world.Running(id).size(), 2u);
   EXPECT_EQ(world.Running(high).size(), 1u);
   EXPECT_EQ(world.Row(id).preemptions, 0u);
+  EXPECT_EQ(world.sizes[id], 2u);
   world.Exit(high, 0);
   world.Settle();
   EXPECT_EQ(world.Running(id).size(), 4u);
+  EXPECT_EQ(world.sizes[id], 4u);
   ASSERT_TRUE(world.controller->Resize(id, "", 3, world.now).ok());
   world.Settle();
   EXPECT_EQ(world.Running(id).size(), 3u);

@@ -172,6 +172,9 @@ void World::Do(const TaskCommand& command) {
     case CommandKind::kResume:
       it->second.suspended = false;
       return controller->TaskResumed(key, now);
+    case CommandKind::kResize:
+      sizes[key.job] = command.start.size;
+      return;
     default:
       return;
   }

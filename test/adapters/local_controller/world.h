@@ -81,6 +81,7 @@ class World {
   bool ready_at_once = true;
   std::unique_ptr<Controller> controller{};
   std::vector<TaskCommand> commands{};
+  std::map<uint64_t, uint32_t> sizes{};  // Told last, by job.
   std::vector<JobNews> news{};
   Time wake_at = kForever;
 
