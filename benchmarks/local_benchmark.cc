@@ -1,0 +1,226 @@
+// The local runner as its user meets it: real programs, real processes, a disk.
+// Times are in milliseconds. Divided by $MUSTER_BENCH_SCALE, the numbers of
+// jobs are those of a check that it runs at all.
+//   BM_SubmitToStart  from the start of `muster submit` to the job's first
+//     instruction, p50_ms and p99_ms; round_trip_*: to the end of `muster
+//     submit`, when the job is on the disk; base_*: fork, exec and fsync of one
+//     page, in turns with it; vs_fork_exec_fsync: of the medians.
+//   BM_EndToStart     from a job's last instruction to the first one of the
+//     next, on one GPU.
+//   BM_Jobs           /bin/true, half of them one by one by two clients, half
+//     as an array: jobs_per_s; lost, wrong_code; cpu_ms_per_job of the daemon.
+//   BM_Array          submission of an array: array_task_ms.
+//   BM_Queue          `muster queue`, p50_ms; rss_mb of the daemon.
+//   BM_Restart        from kill -9 and a new start to an answer: p50_s.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/local_daemon.h"
+
+namespace muster::local {
+namespace {
+
+// Has the GPU until the daemon's folder goes: what is queued does not start.
+void Block(BenchDaemon& daemon) {
+  daemon.Submit(
+      {"sh", "-c",
+       absl::StrCat("while [ -e ", daemon.fifo(), " ]; do sleep 0.2; done")},
+      1);
+}
+
+uint32_t Scaled(uint32_t count) {
+  const char* scale = std::getenv("MUSTER_BENCH_SCALE");
+  const int by = scale == nullptr ? 1 : std::max(1, std::atoi(scale));
+  return std::max(2u, count / static_cast<uint32_t>(by));
+}
+
+double Quantile(std::vector<double> samples, double share) {
+  const auto at = static_cast<std::ptrdiff_t>(
+      share * static_cast<double>(samples.size() - 1));
+  std::ranges::nth_element(samples, samples.begin() + at);
+  return samples[static_cast<size_t>(at)];
+}
+
+void Tell(benchmark::State& state, const std::string& prefix,
+          const std::vector<double>& milliseconds) {
+  state.counters[prefix + "p50_ms"] = Quantile(milliseconds, 0.5);
+  state.counters[prefix + "p99_ms"] = Quantile(milliseconds, 0.99);
+}
+
+double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
+
+std::vector<uint32_t> Indices(uint32_t count) {
+  std::vector<uint32_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// What nobody can do without: a process, and one page on the disk.
+double ForkExecFsync(BenchDaemon& daemon) {
+  const std::string page(4096, 'x');
+  const int64_t start = NowNanos();
+  const int file = open((daemon.folder() + "/page").c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const bool kept = write(file, page.data(), page.size()) == ssize_t{4096} &&
+                    fsync(file) == 0;
+  close(file);
+  if (!kept || !Run({MUSTER_STAMP, daemon.fifo()})) return 0;
+  return Milliseconds(daemon.Stamps(1)[0].first - start);
+}
+
+void BM_SubmitToStart(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  std::vector<double> starts, round_trips, bases;
+  for (auto _ : state) {
+    for (uint32_t i = 0; i < Scaled(300); ++i) {
+      const int64_t begin = NowNanos();
+      round_trips.push_back(
+          daemon.Muster({"submit", "--", MUSTER_STAMP, daemon.fifo()}));
+      starts.push_back(Milliseconds(daemon.Stamps(1)[0].first - begin));
+      bases.push_back(ForkExecFsync(daemon));
+      daemon.Idle();
+    }
+  }
+  Tell(state, "", starts);
+  Tell(state, "round_trip_", round_trips);
+  Tell(state, "base_", bases);
+  state.counters["vs_fork_exec_fsync"] =
+      Quantile(starts, 0.5) / Quantile(bases, 0.5);
+}
+BENCHMARK(BM_SubmitToStart)->Iterations(1)->Unit(benchmark::kSecond);
+
+void BM_EndToStart(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  std::vector<double> gaps;
+  const uint32_t count = Scaled(200);
+  for (auto _ : state) {
+    daemon.Submit({MUSTER_STAMP, daemon.fifo(), "5"}, 1, Indices(count));
+    auto stamps = daemon.Stamps(count);
+    std::ranges::sort(stamps);
+    for (size_t i = 1; i < stamps.size(); ++i) {
+      gaps.push_back(Milliseconds(stamps[i].first - stamps[i - 1].second));
+    }
+    daemon.Idle();
+  }
+  Tell(state, "", gaps);
+}
+BENCHMARK(BM_EndToStart)->Iterations(1)->Unit(benchmark::kSecond);
+
+// How many of the history's newest jobs there are, and with another code.
+std::array<double, 2> Count(BenchDaemon& daemon, uint32_t jobs) {
+  double found = 0, wrong = 0;
+  uint64_t before = 0;
+  while (found < jobs) {
+    const auto page = daemon.Get(absl::StrCat(
+        "/v1/history?limit=1000",
+        before == 0 ? "" : absl::StrCat("&before=", before)))["jobs"];
+    if (page.empty()) break;
+    for (const auto& job : page) {
+      ++found;
+      wrong += job.value("exit_code", -1) != 0;
+    }
+    before = page.back()["id"].get<uint64_t>();
+  }
+  return {found, wrong};
+}
+
+void BM_Jobs(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  constexpr uint32_t kClients = 2;
+  const uint32_t each = Scaled(1'500), jobs = 2 * kClients * each;
+  double seconds = 0;
+  const double cpu = daemon.CpuSeconds();
+  for (auto _ : state) {
+    const int64_t start = NowNanos();
+    daemon.Submit({"/bin/true"}, 0, Indices(kClients * each));
+    std::vector<std::thread> clients;
+    for (uint32_t c = 0; c < kClients; ++c) {
+      clients.emplace_back([&daemon, each] {
+        for (uint32_t i = 0; i < each; ++i) daemon.Submit({"/bin/true"}, 0);
+      });
+    }
+    for (std::thread& client : clients) client.join();
+    daemon.Idle();
+    seconds = static_cast<double>(NowNanos() - start) / 1e9;
+  }
+  const auto [found, wrong] = Count(daemon, jobs);
+  state.counters["jobs_per_s"] = jobs / seconds;
+  state.counters["lost"] = jobs - found;
+  state.counters["wrong_code"] = wrong;
+  state.counters["cpu_ms_per_job"] = 1000 * (daemon.CpuSeconds() - cpu) / jobs;
+}
+BENCHMARK(BM_Jobs)->Iterations(1)->Unit(benchmark::kSecond);
+
+void BM_Array(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  Block(daemon);
+  const uint32_t tasks = Scaled(static_cast<uint32_t>(state.range(0)));
+  double milliseconds = 0;
+  for (auto _ : state) {
+    const int64_t start = NowNanos();
+    daemon.Submit({"/bin/true"}, 1, Indices(tasks));
+    milliseconds = Milliseconds(NowNanos() - start);
+  }
+  state.counters["array_task_ms"] = milliseconds / tasks;
+}
+BENCHMARK(BM_Array)->ArgName("tasks")->Arg(1'000)->Iterations(1)->Unit(
+    benchmark::kMillisecond);
+
+void BM_Queue(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  Block(daemon);
+  daemon.Submit({"/bin/true"}, 1,
+                Indices(Scaled(static_cast<uint32_t>(state.range(0)))));
+  std::vector<double> samples;
+  for (auto _ : state) {
+    for (uint32_t i = 0; i < Scaled(30); ++i) {
+      samples.push_back(daemon.Muster({"queue"}));
+    }
+  }
+  Tell(state, "", samples);
+  state.counters["rss_mb"] = daemon.RssMegabytes();
+}
+BENCHMARK(BM_Queue)
+    ->ArgName("jobs")
+    ->Arg(100)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+
+void BM_Restart(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  Block(daemon);
+  daemon.Submit({"/bin/true"}, 1,
+                Indices(Scaled(static_cast<uint32_t>(state.range(0)))));
+  std::vector<double> samples;
+  for (auto _ : state) {
+    for (uint32_t i = 0; i < Scaled(5); ++i) {
+      daemon.Kill();
+      const int64_t start = NowNanos();
+      daemon.Start();
+      samples.push_back(Milliseconds(NowNanos() - start));
+    }
+  }
+  state.counters["p50_s"] = Quantile(samples, 0.5) / 1000;
+  state.counters["rss_mb"] = daemon.RssMegabytes();
+}
+BENCHMARK(BM_Restart)
+    ->ArgName("jobs")
+    ->Arg(100)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace muster::local
