@@ -1,6 +1,7 @@
 // Routes that change nothing.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "adapters/local/api/job_json.h"
 #include "adapters/local/api/metrics_page.h"
 #include "adapters/local/api/view_json.h"
+#include "adapters/local/controller/job_maker.h"
 #include "adapters/local/controller/task_folder.h"
 #include "adapters/serve/metrics_text.h"
 #include "muster/version.h"
@@ -24,7 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMax64 = std::numeric_limits<int64_t>::max();
 
-bool Waits(const JobRow& row) {
+bool HasReason(const JobRow& row) {
   return row.phase == Name(workload::LifePhase::kQueued) ||
          row.phase == Name(workload::LifePhase::kNew) ||
          row.phase == Name(workload::LifePhase::kSuspended);
@@ -46,21 +48,43 @@ class JobList {
   size_t count_ = 0;
 };
 
+// Why jobs wait. Those whose gangs are in one class wait for the same: one of
+// them is asked.
+class WaitTexts {
+ public:
+  explicit WaitTexts(Controller* controller) : controller_(*controller) {}
+
+  std::string Of(const JobRow& row) {
+    const Scheduler& scheduler = controller_.scheduler();
+    const uint64_t c =
+        scheduler.WaitingGangClass(scheduler.FindGang(GangKey(row.id)));
+    if (c == 0) return Ask(row);
+    const auto [known, is_new] = by_class_.try_emplace(c);
+    if (is_new) known->second = Ask(row);
+    return known->second;
+  }
+
+ private:
+  std::string Ask(const JobRow& row) {
+    auto explanation = controller_.Explain(row.id);
+    return explanation.ok() ? std::move(explanation->text) : "";
+  }
+
+  Controller& controller_;
+  std::map<uint64_t, std::string> by_class_{};
+};
+
 HttpResponse Jobs(const ApiContext& context, const Asked& asked) {
   const auto uid = asked.Number("uid", kMax64, kMax32);
   const auto why = asked.Flag("why");
   if (!uid.ok()) return ErrorAnswer(uid.status());
   if (!why.ok()) return ErrorAnswer(why.status());
   JobList list;
+  WaitTexts texts(&context.controller);
   for (const JobRow* row : context.controller.Jobs()) {
     if (row->finished != kForever) continue;
     if (*uid != kMax64 && row->uid != *uid) continue;
-    std::string waits_for;
-    if (*why && Waits(*row)) {
-      auto explanation = context.controller.Explain(row->id);
-      if (explanation.ok()) waits_for = std::move(explanation->text);
-    }
-    list.Add(JobLine(*row, waits_for));
+    list.Add(JobLine(*row, *why && HasReason(*row) ? texts.Of(*row) : ""));
   }
   return std::move(list).Answer();
 }

@@ -52,10 +52,10 @@ absl::Status StatusOf(const HttpAnswer& answer) {
                       text::Printable(message, kMostMessage));
 }
 
-absl::StatusOr<Session::Json> Session::Ask(std::string_view method,
-                                           const std::string& target,
-                                           const Json& body) {
-  const auto answer = connection_.Call(
+absl::StatusOr<std::string> Session::AskText(std::string_view method,
+                                             const std::string& target,
+                                             const Json& body) {
+  auto answer = connection_.Call(
       method, target,
       body.is_null()
           ? ""
@@ -63,7 +63,15 @@ absl::StatusOr<Session::Json> Session::Ask(std::string_view method,
   if (!answer.ok()) return answer.status();
   const absl::Status status = StatusOf(*answer);
   if (!status.ok()) return status;
-  Json json = Json::parse(answer->body, nullptr, false);
+  return std::move(answer->body);
+}
+
+absl::StatusOr<Session::Json> Session::Ask(std::string_view method,
+                                           const std::string& target,
+                                           const Json& body) {
+  const auto text = AskText(method, target, body);
+  if (!text.ok()) return text.status();
+  Json json = Json::parse(*text, nullptr, false);
   if (json.is_discarded()) {
     return absl::InternalError("what answers is not musterd");
   }

@@ -33,6 +33,11 @@ class Session {
   absl::StatusOr<Json> Ask(std::string_view method, const std::string& target,
                            const Json& body = {});
 
+  // The same, not read.
+  absl::StatusOr<std::string> AskText(std::string_view method,
+                                      const std::string& target,
+                                      const Json& body = {});
+
   // Tells why, and the code to end with.
   int Fail(const absl::Status& status);
   // Tells a value as JSON; for --json.

@@ -1,11 +1,8 @@
 #include "adapters/local/client/tables.h"
 
-#include <pwd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/local/client/user_names.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -22,22 +20,6 @@ using Json = nlohmann::ordered_json;
 using text::Table;
 
 namespace {
-
-// Names are looked up once: there may be many jobs.
-class UserNames {
- public:
-  std::string Of(uint32_t uid) {
-    const auto [it, added] = names_.try_emplace(uid);
-    if (added) {
-      const passwd* user = getpwuid(uid);
-      it->second = user == nullptr ? absl::StrCat(uid) : user->pw_name;
-    }
-    return it->second;
-  }
-
- private:
-  std::map<uint32_t, std::string> names_{};
-};
 
 // Since its start, or how long it ran.
 std::string RunTime(const Json& job, double now) {
@@ -77,18 +59,21 @@ std::string HoldersOf(const Json& device) {
 
 }  // namespace
 
-std::string StateOf(const Json& job) {
-  const std::string phase = job.value("phase", "");
+std::string StateOf(std::string_view phase, bool held) {
   if (phase == "forgotten") return "cancelled";
   const bool waits = phase == "queued" || phase == "new";
-  return waits && job.value("held", false) ? "held" : phase;
+  return waits && held ? "held" : std::string(phase);
+}
+std::string StateOf(const Json& job) {
+  return StateOf(job.value("phase", ""), job.value("held", false));
 }
 
+std::string IdText(uint64_t id, uint64_t array, uint64_t index) {
+  return array == 0 ? absl::StrCat(id) : absl::StrCat(array, "_", index);
+}
 std::string IdText(const Json& job) {
-  const uint64_t array = job.value("array", uint64_t{0});
-  const uint64_t id = job.value("id", uint64_t{0});
-  if (array == 0) return absl::StrCat(id);
-  return absl::StrCat(array, "_", job.value("array_index", uint64_t{0}));
+  return IdText(job.value("id", uint64_t{0}), job.value("array", uint64_t{0}),
+                job.value("array_index", uint64_t{0}));
 }
 
 std::string SpanText(double seconds) {
@@ -122,26 +107,6 @@ std::string BytesText(int64_t bytes) {
 
 std::string MilliText(int64_t milli) {
   return absl::StrFormat("%g", static_cast<double>(milli) / 1000);
-}
-
-std::string QueueText(const Json& jobs, double now, bool users) {
-  UserNames names;
-  std::vector<std::string> head{"ID",    "NAME", "QUEUE", "PRIORITY",
-                                "STATE", "TIME", "REASON"};
-  if (users) head.insert(head.begin() + 2, "USER");
-  Table table(head);
-  for (const Json& job : ListOf(jobs, "jobs")) {
-    std::vector<std::string> row{IdText(job),
-                                 job.value("name", ""),
-                                 job.value("queue", ""),
-                                 job.value("priority", ""),
-                                 StateOf(job),
-                                 RunTime(job, now),
-                                 ReasonOf(job)};
-    if (users) row.insert(row.begin() + 2, names.Of(job.value("uid", 0u)));
-    table.Add(std::move(row));
-  }
-  return table.Text();
 }
 
 std::string HistoryText(const Json& jobs, bool users) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/commands.h"
+#include "adapters/local/client/queue_text.h"
 #include "adapters/local/client/tables.h"
 
 namespace muster::local {
@@ -43,7 +44,8 @@ absl::StatusOr<std::string> Page(Session* session, bool all) {
   const auto nodes = session->Ask("GET", "/v1/nodes");
   if (!nodes.ok()) return nodes.status();
   const std::string mine = absl::StrCat("&uid=", session->uid());
-  const auto jobs = session->Ask("GET", "/v1/jobs?why=1" + (all ? "" : mine));
+  const auto jobs =
+      session->AskText("GET", "/v1/jobs?why=1" + (all ? "" : mine));
   if (!jobs.ok()) return jobs.status();
   return NodesText(*nodes) + "\n" + QueueText(*jobs, session->Now(), all);
 }

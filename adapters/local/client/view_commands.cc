@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/job_finder.h"
+#include "adapters/local/client/queue_text.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/text/percent.h"
 #include "adapters/text/table.h"
@@ -50,10 +51,13 @@ int ShowEach(Session* session, const std::vector<std::string>& jobs,
 
 int ShowQueue(Session* session, bool all) {
   const std::string mine = absl::StrCat("&uid=", session->uid());
-  return Show(session, "/v1/jobs?why=1" + (all ? "" : mine),
-              [&](const Json& answer) {
-                return QueueText(answer, session->Now(), all);
-              });
+  const std::string target = "/v1/jobs?why=1" + (all ? "" : mine);
+  if (session->json())
+    return Show(session, target, [](const Json&) { return ""; });
+  const auto answer = session->AskText("GET", target);
+  if (!answer.ok()) return session->Fail(answer.status());
+  session->out() << QueueText(*answer, session->Now(), all);
+  return kDone;
 }
 
 int Describe(Session* session, const std::vector<std::string>& jobs) {

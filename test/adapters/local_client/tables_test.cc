@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "adapters/local/client/queue_text.h"
 #include "adapters/text/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -32,13 +33,13 @@ TEST(TablesTest, TheQueueIsATableOfJobs) {
   held["array"] = 13;
   held["array_index"] = 4;
   const Json jobs{{"jobs", {running, waiting, held}}};
-  EXPECT_EQ(QueueText(jobs, 3'761, false),
+  EXPECT_EQ(QueueText(jobs.dump(), 3'761, false),
             "ID    NAME   QUEUE  PRIORITY  STATE    TIME     REASON\n"
             "7     train  q      high      running  1:01:00\n"
             "12    über   q      high      queued   -        needs 2 gpu\n"
             "13_4  x      q      high      held     -\n");
-  EXPECT_THAT(QueueText(jobs, 0, true), HasSubstr("root"));
-  EXPECT_EQ(QueueText({{"jobs", Json::array()}}, 0, false),
+  EXPECT_THAT(QueueText(jobs.dump(), 0, true), HasSubstr("root"));
+  EXPECT_EQ(QueueText("{\"jobs\":[]}", 0, false),
             "ID  NAME  QUEUE  PRIORITY  STATE  TIME  REASON\n");
 }
 
@@ -48,7 +49,7 @@ TEST(TablesTest, NothingOfAJobMovesTheCursor) {
                         "a\033[2Jb\r\n\x7f\xc2\x9b"
                         "c",
                         "queued")}}};
-  const std::string text = QueueText(jobs, 0, false);
+  const std::string text = QueueText(jobs.dump(), 0, false);
   EXPECT_THAT(text, HasSubstr("a [2Jb    c"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
   EXPECT_THAT(JobText(Job(1, "a\033[2J", "queued"), 0), Not(HasSubstr("\033")));
@@ -116,7 +117,7 @@ TEST(TablesTest, AnAnswerOfAnotherFormIsNoCrash) {
   for (const char* text :
        {"{}", R"({"jobs":[{}]})", R"({"nodes":[{}]})", R"({"queues":[{}]})"}) {
     const Json json = Json::parse(text);
-    EXPECT_FALSE(QueueText(json, 0, false).empty());
+    EXPECT_FALSE(QueueText(text, 0, false).empty());
     EXPECT_FALSE(HistoryText(json, false).empty());
     EXPECT_FALSE(QueuesText(json).empty());
     NodesText(json);

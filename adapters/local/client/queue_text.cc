@@ -1,0 +1,104 @@
+#include "adapters/local/client/queue_text.h"
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/local/client/tables.h"
+#include "adapters/local/client/user_names.h"
+#include "adapters/text/table.h"
+
+namespace muster::local {
+namespace {
+
+namespace dom = simdjson::dom;
+
+struct QueuedJob {
+  uint64_t id = 0;
+  uint64_t array = 0;
+  uint64_t array_index = 0;
+  uint64_t uid = 0;
+  bool held = false;
+  std::string_view name{};
+  std::string_view queue{};
+  std::string_view priority{};
+  std::string_view phase{};
+  std::string_view why{};
+  std::string_view reason{};
+  std::optional<double> started{};
+  std::optional<double> finished{};
+};
+
+void Read(const dom::element& value, std::string_view* to) {
+  if (value.is_string()) *to = value.get_string();
+}
+void Read(const dom::element& value, uint64_t* to) {
+  if (value.is_uint64()) *to = value.get_uint64();
+}
+void Read(const dom::element& value, std::optional<double>* to) {
+  if (value.is_number()) *to = value.get_double();
+}
+void Read(const dom::element& value, bool* to) {
+  if (value.is_bool()) *to = value.get_bool();
+}
+
+QueuedJob ReadJob(const dom::object& object) {
+  QueuedJob job;
+  for (const auto& [key, value] : object) {
+    if (key == "id") Read(value, &job.id);
+    if (key == "array") Read(value, &job.array);
+    if (key == "array_index") Read(value, &job.array_index);
+    if (key == "uid") Read(value, &job.uid);
+    if (key == "held") Read(value, &job.held);
+    if (key == "name") Read(value, &job.name);
+    if (key == "queue") Read(value, &job.queue);
+    if (key == "priority") Read(value, &job.priority);
+    if (key == "phase") Read(value, &job.phase);
+    if (key == "why") Read(value, &job.why);
+    if (key == "reason") Read(value, &job.reason);
+    if (key == "started") Read(value, &job.started);
+    if (key == "finished") Read(value, &job.finished);
+  }
+  return job;
+}
+
+std::string RunTime(const QueuedJob& job, double now) {
+  if (!job.started) return "-";
+  return SpanText(job.finished.value_or(now) - *job.started);
+}
+
+}  // namespace
+
+std::string QueueText(std::string_view answer, double now, bool users) {
+  std::vector<std::string> head{"ID",    "NAME", "QUEUE", "PRIORITY",
+                                "STATE", "TIME", "REASON"};
+  if (users) head.insert(head.begin() + 2, "USER");
+  text::Table table(head);
+  UserNames names;
+  dom::parser parser;
+  dom::array jobs;
+  const simdjson::padded_string padded(answer);
+  if (parser.parse(padded)["jobs"].get(jobs) != simdjson::SUCCESS)
+    return table.Text();
+  for (const dom::element& element : jobs) {
+    if (!element.is_object()) continue;
+    const QueuedJob job = ReadJob(element.get_object());
+    std::vector<std::string> row{
+        IdText(job.id, job.array, job.array_index),
+        std::string(job.name),
+        std::string(job.queue),
+        std::string(job.priority),
+        StateOf(job.phase, job.held),
+        RunTime(job, now),
+        std::string(job.why.empty() ? job.reason : job.why)};
+    if (users)
+      row.insert(row.begin() + 2, names.Of(static_cast<uint32_t>(job.uid)));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+}  // namespace muster::local
