@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -15,6 +17,33 @@ namespace {
 // The message names the job, where there are several.
 absl::Status OfJob(const absl::Status& s, const JobRow& row) {
   return absl::Status(s.code(), absl::StrCat(row.name, ": ", s.message()));
+}
+
+// What of its tasks' surroundings is not as the manifest has it, once each.
+std::set<std::string> UnlikeSurroundings(const workload::Job& job) {
+  std::set<std::string> notes;
+  for (const workload::Role& role : job.roles) {
+    const workload::TaskTemplate& t = role.task;
+    if (!t.image.empty()) {
+      notes.insert(absl::StrCat(
+          "image '", t.image,
+          "' is not used: tasks run in the machine's own file system"));
+    }
+    for (const workload::Mount& mount : t.mounts) {
+      const auto volume =
+          std::ranges::find(t.volumes, mount.volume, &workload::Volume::name);
+      const bool is_there = volume != t.volumes.end() &&
+                            volume->kind == workload::VolumeKind::kHostPath &&
+                            volume->source == mount.path &&
+                            mount.sub_path.empty();
+      if (is_there) continue;
+      notes.insert(absl::StrCat("volume '", mount.volume,
+                                "' is not mounted: tasks find the machine's "
+                                "own '",
+                                mount.path, "'"));
+    }
+  }
+  return notes;
 }
 
 }  // namespace
@@ -91,6 +120,9 @@ void Submitter::AddNotes(const workload::ParsedJob& parsed, Draft* draft) {
   draft->ignored.insert(draft->ignored.end(), parsed.ignored.begin(),
                         parsed.ignored.end());
   const workload::Job& job = parsed.job;
+  for (const std::string& note : UnlikeSurroundings(job)) {
+    draft->notes.push_back(absl::StrCat(job.name, ": ", note));
+  }
   if (!job.cron.schedule.empty()) {
     draft->notes.push_back(
         absl::StrCat(job.name,

@@ -239,5 +239,36 @@ TEST(RequestsTest, NobodyIsFoundWhoIsNotThere) {
   EXPECT_FALSE(world.Turn());
 }
 
+TEST(RequestsTest, WhatOfATasksSurroundingsIsNotThereIsSaid) {
+  World world(OneBox(1));
+  const auto result = world.controller->Submit(Submission{.manifest = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: train:1
+        command: [train]
+        volumeMounts:
+        - {name: data, mountPath: /data}
+        - {name: same, mountPath: /srv}
+      volumes:
+      - {name: data, persistentVolumeClaim: {claimName: data}}
+      - {name: same, hostPath: {path: /srv}}
+)"},
+                                               world.now);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(
+      result->notes,
+      ElementsAre("a: image 'train:1' is not used: tasks run in the machine's "
+                  "own file system",
+                  "a: volume 'data' is not mounted: tasks find the machine's "
+                  "own '/data'"));
+}
+
 }  // namespace
 }  // namespace muster::local
