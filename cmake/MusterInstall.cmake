@@ -77,6 +77,10 @@ if(TARGET muster-kube)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/adapters/kubernetes/deploy"
           DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/kubernetes" FILES_MATCHING PATTERN "*.yaml")
 endif()
+if(TARGET muster)
+  install(PROGRAMS "$<TARGET_FILE_DIR:muster>/muster-exec"
+          DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 if(TARGET musterd)
   install(FILES "${PROJECT_SOURCE_DIR}/adapters/local/host/musterd.service"
           DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/local")

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "lib/workload/cat.h"
@@ -33,19 +34,24 @@ std::string Hostfile(const Job& job, const Endpoints& endpoints) {
   const bool colon =
       job.mpi != MpiImplementation::kOpenMpi &&
       (job.dialect == Dialect::kKubeDL || job.dialect == Dialect::kMpiV2);
-  const auto line = [&](const std::string& host) {
-    return colon ? Cat(host, ":", job.slots_per_worker, "\n")
-                 : Cat(host, " slots=", job.slots_per_worker, "\n");
+  // A host that is there twice has the slots of both: mpirun takes it once.
+  std::vector<std::pair<std::string, uint64_t>> slots;
+  std::map<std::string, size_t> known;
+  const auto add = [&](const std::string& host) {
+    const auto [at, is_new] = known.try_emplace(host, slots.size());
+    if (is_new) slots.emplace_back(host, 0);
+    slots[at->second].second += job.slots_per_worker;
   };
-  std::string text;
   const uint32_t launcher = FindRole(job, "launcher");
-  if (LauncherIsHost(job, launcher)) {
-    text += line(endpoints[launcher].front().host);
-  }
+  if (LauncherIsHost(job, launcher)) add(endpoints[launcher].front().host);
   const uint32_t worker = FindRole(job, "worker");
   for (uint32_t i = 0;
        worker < job.roles.size() && i < endpoints[worker].size(); ++i) {
-    text += line(endpoints[worker][i].host);
+    add(endpoints[worker][i].host);
+  }
+  std::string text;
+  for (const auto& [host, count] : slots) {
+    text += Cat(host, colon ? ":" : " slots=", count, "\n");
   }
   return text;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""musterd with real processes: four stories, told by the daemon itself.
+"""musterd with real processes: five stories, told by the daemon itself.
 
     demo.py PROGRAMS
 
@@ -10,6 +10,7 @@ real. Nothing stays behind.
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ from daemon import ROOT, Daemon
 
 TRAIN = ROOT / "examples/local_jobs/train.py"
 GANG = ROOT / "examples/local_jobs/gang.yaml"
+MPI = ROOT / "examples/local_jobs/mpi.yaml"
 ELASTIC = ROOT / "examples/local_jobs/elastic.yaml"
 PHASES = {"queued": "waits", "running": "runs", "stopping": "is stopped",
           "backoff": "is about to start anew", "succeeded": "is done", "failed": "has failed",
@@ -135,7 +137,21 @@ def elastic(daemon):
     said = daemon.output(job, task="worker-0").splitlines()
     print("".join(f"  {line}\n" for line in said), end="")
     sizes = [int(line.split()[0]) for line in said if "workers from" in line]
-    return sizes == [4, 2, 4] and daemon.job(job)["exit_code"] == 0
+    # Those who leave do so one by one.
+    return (sizes[0], min(sizes), sizes[-1]) == (4, 2, 4) and daemon.job(job)["exit_code"] == 0
+
+
+def mpi(daemon):
+    if not shutil.which("mpirun"):
+        title("An MPIJob: not told, there is no mpirun.")
+        return True
+    title("An MPIJob: mpirun starts a rank in the place of each worker, by muster exec in place of "
+          "ssh.")
+    story = Story(daemon)
+    job = story.submit("apply", "-f", MPI)
+    story.end()
+    print("\n" + daemon.output(job, task="launcher-0"), end="")
+    return daemon.job(job)["exit_code"] == 0
 
 
 def crash(daemon):
@@ -157,7 +173,7 @@ def crash(daemon):
 
 def main():
     ok = True
-    for gpus, stories in ((1, [one_device]), (4, [gangs, elastic, crash])):
+    for gpus, stories in ((1, [one_device]), (4, [gangs, elastic, mpi, crash])):
         with Daemon(sys.argv[1], "--gpus", gpus) as daemon:
             for tell in stories:
                 ok &= tell(daemon)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import sys
 import textwrap
 import time
@@ -166,6 +167,15 @@ class StoryTest(unittest.TestCase):
         d.finished(blocks)
         self.assertEqual(d.finished(job)["exit_code"], 0)
         self.assertEqual(d.output(job).strip(), "old")
+
+    @unittest.skipUnless(shutil.which("mpirun"), "there is no mpirun")
+    def test_mpirun_starts_its_ranks_in_the_places_of_workers(self):
+        d = self.daemon("--gpus", 2)
+        d.run("apply", "-f", ROOT / "examples/local_jobs/mpi.yaml")
+        self.assertEqual(d.finished(1)["exit_code"], 0, d.output(1, task="launcher-0"))
+        said = sorted(d.output(1, task="launcher-0").splitlines())
+        self.assertEqual([line.split(" has ")[0] for line in said], ["rank 0 of 2", "rank 1 of 2"])
+        self.assertEqual({line.split()[-1] for line in said}, {"0", "1"}, said)
 
     def test_arrays_and_what_is_refused(self):
         d = self.daemon("--gpus", 2)

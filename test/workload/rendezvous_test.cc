@@ -253,6 +253,18 @@ TEST(RendezvousTest, MpirunGetsItsHosts) {
             "${POD_NAME} --container mpi -- /bin/sh -c \"$*\"");
 }
 
+TEST(RendezvousTest, AHostOfSeveralWorkersHasTheirSlots) {
+  Job job = JobOf("mpi-kubedl");
+  Endpoints endpoints = ClusterEndpoints(job, {3, 1});
+  for (auto& role : endpoints) {
+    for (Endpoint& at : role) at.host = "127.0.0.1";
+  }
+  endpoints[0][2].host = "other";
+  const auto made = Rendezvous::Make(job, endpoints);
+  EXPECT_EQ(FileOf(made->ForTask({1, 0}), "/etc/mpi/hostfile"),
+            "127.0.0.1 slots=4\nother slots=2\n");
+}
+
 // A hostfile is written once by KubeDL, whatever the size then: defect 14.
 TEST(RendezvousTest, HostfilesFollowTheSize) {
   const Job job = JobOf("mpi-kubedl");

@@ -116,6 +116,7 @@ Json NodeJson(const NodeView& view, const SchedulerConfig& config) {
     if (held.share.device >= devices.size()) continue;
     Json json = ShareJson(held.share);
     json["job"] = held.job;
+    json["task"] = held.task;
     devices[held.share.device]["held"].push_back(std::move(json));
   }
   for (const DeviceShare& share : view.external.devices) {

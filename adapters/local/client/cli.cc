@@ -10,6 +10,7 @@
 
 #include "adapters/local/client/commands.h"
 #include "adapters/local/client/completion.h"
+#include "adapters/local/client/exec_command.h"
 #include "adapters/local/client/session.h"
 #include "adapters/local/model/socket_path.h"
 #include "muster/version.h"
@@ -46,6 +47,7 @@ class CommandLine {
   void AddPlace(CLI::App* command);
   void AddResources(CLI::App* command);
   void AddSubmit();
+  void AddExec();
   void AddChanges();
   void AddViews();
   void AddJobs(CLI::App* command);
@@ -71,6 +73,8 @@ class CommandLine {
   HistoryOptions history_{};
   bool all_ = false;
   std::string shell_{};
+  std::vector<std::string> ssh_options_{};
+  bool ssh_flags_ = false;
 };
 
 CLI::App* CommandLine::Add(const char* name, const char* help, Run run) {
@@ -104,7 +108,8 @@ void CommandLine::AddResources(CLI::App* command) {
   command->add_option("--output", o.output, "File of its output");
   command->add_option("--error", o.error, "File of its error output");
   command->add_option("--env", o.environment, "NAME=VALUE; more than once")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_option("--chdir", o.directory, "Where it runs");
   command->add_option("--checkpoint", o.checkpoint,
                       "It can save its work: true, or how long that takes");
@@ -172,6 +177,28 @@ void CommandLine::AddSubmit() {
   what_if->callback([this, what_if] {
     run_ = [this, what_if](Session* s) {
       return WhatIf(s, Submission(what_if));
+    };
+  });
+}
+
+// Options of ssh that mpirun gives are taken, and mean nothing.
+void CommandLine::AddExec() {
+  CLI::App* exec = Add("exec",
+                       "Runs a command with the devices of a task, as ssh does "
+                       "on a host: muster exec 7.worker-0 nvidia-smi",
+                       nullptr);
+  exec->add_option("-o", ssh_options_, "Nothing; as ssh has it")
+      ->take_all()
+      ->allow_extra_args(false);
+  exec->add_flag("-x,-q,-n,-T", ssh_flags_, "Nothing; as ssh has them");
+  exec->fallthrough(false);
+  exec->prefix_command();
+  AddGlobal(exec);
+  exec->callback([this, exec] {
+    run_ = [this, exec](Session* s) {
+      std::vector<std::string> words = exec->remaining();
+      words.insert(words.end(), behind_.begin(), behind_.end());
+      return Exec(s, words);
     };
   });
 }
@@ -263,6 +290,7 @@ CommandLine::CommandLine() {
   app_.require_subcommand(1);
   AddGlobal(&app_);
   AddSubmit();
+  AddExec();
   AddChanges();
   AddViews();
 }

@@ -89,7 +89,9 @@ NodeView Explainer::ViewNode() const {
     for (const auto& [place, held] : job->places) {
       for (DeviceShare& share : SharesOf(s_.config, *job, place)) {
         view.devices.push_back(
-            {job_id, place.role, place.index, std::move(share)});
+            {job_id, place.role, place.index,
+             absl::StrCat(job->job().roles[place.role].name, "-", place.index),
+             std::move(share)});
       }
     }
   }

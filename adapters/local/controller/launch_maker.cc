@@ -215,6 +215,7 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   }
   start->size = TaskCount(job.state);
   const std::string folder = TaskFolder(s_.config.state, key);
+  if (!s_.config.socket.empty()) writer.Set("MUSTER_SOCKET", s_.config.socket);
   writer.Set("MUSTER_JOB_ID", absl::StrCat(row.id));
   writer.Set("MUSTER_JOB_NAME", row.name);
   writer.Set("MUSTER_TASK",

@@ -63,6 +63,8 @@ struct ControllerConfig {
   // The program that mpirun starts processes with; empty: mpirun starts them
   // itself, in the place of the launcher.
   std::string remote_shell{};
+  // Where the daemon is asked: what tasks are told; empty: nothing.
+  std::string socket{};
   ControllerLimits limits{};
 };
 

@@ -48,6 +48,7 @@ struct HeldDevice {
   uint64_t job = 0;
   uint32_t role = 0;
   uint32_t index = 0;  // Of the place, in the role.
+  std::string task{};  // "ROLE-INDEX", of the place.
   DeviceShare share{};
 };
 

@@ -141,6 +141,8 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.first_port = config.first_port;
   made.last_port = config.last_port;
   made.port_is_free = PortIsFree;
+  made.remote_shell = options_.exec;
+  made.socket = options_.socket;
   return made;
 }
 

@@ -26,6 +26,7 @@ struct HostOptions {
   std::string state{};   // A folder; absolute. It is made.
   std::string socket{};  // Where it is asked; absolute.
   std::string shim{};    // The program muster-shim.
+  std::string exec{};    // muster-exec, for mpirun; empty: there is none.
 };
 
 // One thread, beside that of the HTTP server.

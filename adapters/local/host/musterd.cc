@@ -33,10 +33,17 @@ std::string DefaultState() {
 }
 
 // The one beside this program.
-std::string DefaultShim() {
+std::string Beside(const char* name) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "muster-shim").string();
+  return (self.parent_path() / name).string();
+}
+
+// Where it is installed.
+std::string DefaultExec() {
+  const std::string exec = Beside("muster-exec");
+  std::error_code error;
+  return fs::exists(exec, error) ? exec : "";
 }
 
 // All threads that begin later have these signals blocked, too; one of their
@@ -74,7 +81,8 @@ int main(int argc, char** argv) {
   std::string config_file;
   muster::local::HostOptions options{.state = DefaultState(),
                                      .socket = muster::local::DefaultSocket(),
-                                     .shim = DefaultShim()};
+                                     .shim = Beside("muster-shim"),
+                                     .exec = DefaultExec()};
   std::optional<uint32_t> gpus;
   app.add_option("--config", config_file, "Its configuration: docs/local.md")
       ->check(CLI::ExistingFile);

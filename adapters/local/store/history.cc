@@ -36,8 +36,8 @@ std::string PageQuery(const HistoryFilter& filter) {
 }  // namespace
 
 absl::StatusOr<History> History::Open(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<Connection>> connection =
-      Connection::Open(path, Connection::Access::kRead, kBusyWait);
+  absl::StatusOr<std::unique_ptr<Database>> connection =
+      Database::Open(path, Database::Access::kRead, kBusyWait);
   if (!connection.ok()) return connection.status();
   return History(*std::move(connection));
 }

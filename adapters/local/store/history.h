@@ -11,7 +11,7 @@
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/task_row.h"
-#include "adapters/local/store/connection.h"
+#include "adapters/local/store/database.h"
 #include "adapters/local/store/history_filter.h"
 
 namespace muster::local {
@@ -41,13 +41,13 @@ class History {
   absl::StatusOr<std::vector<LifeRow>> Events(uint64_t job);
 
  private:
-  explicit History(std::unique_ptr<Connection> connection)
+  explicit History(std::unique_ptr<Database> connection)
       : connection_(std::move(connection)) {}
   // The position in time of `filter.before`, or of the job kept before it;
   // false: there is none.
   absl::StatusOr<bool> Position(uint64_t before, Time* submitted, uint64_t* id);
 
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Database> connection_;
 };
 
 }  // namespace muster::local

@@ -79,7 +79,7 @@ CREATE TABLE journal(
 // The n-th leads from version n to n + 1. They stay as they are.
 constexpr std::array kMigrations = {kFirst};
 
-absl::Status MigrateTo(Connection& connection, size_t version) {
+absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);
   if (!transaction.ok()) return transaction.status();
   absl::Status status = connection.Execute(
@@ -92,7 +92,7 @@ absl::Status MigrateTo(Connection& connection, size_t version) {
 
 const int64_t kSchemaVersion = int64_t{kMigrations.size()};
 
-absl::Status CheckSchema(Connection& connection) {
+absl::Status CheckSchema(Database& connection) {
   absl::StatusOr<int64_t> version = connection.Integer("PRAGMA user_version");
   if (!version.ok()) return version.status();
   absl::StatusOr<int64_t> application =
@@ -114,7 +114,7 @@ absl::Status CheckSchema(Connection& connection) {
   return absl::OkStatus();
 }
 
-absl::Status Migrate(Connection& connection) {
+absl::Status Migrate(Database& connection) {
   absl::StatusOr<int64_t> version = connection.Integer("PRAGMA user_version");
   if (!version.ok()) return version.status();
   for (int64_t next = *version + 1; next <= kSchemaVersion; ++next) {

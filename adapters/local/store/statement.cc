@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "adapters/local/store/connection.h"
+#include "adapters/local/store/database.h"
 
 namespace muster::local {
 namespace {

@@ -14,14 +14,14 @@ struct sqlite3_stmt;
 
 namespace muster::local {
 
-class Connection;
+class Database;
 
 // Bytes that are no text: SQLite's BLOB.
 struct Blob {
   std::string_view bytes{};
 };
 
-// Connection::Use gives it, for one statement that the connection keeps
+// Database::Use gives it, for one statement that the connection keeps
 // prepared: of the same SQL only one may be there at a time, and the connection
 // outlives it. Errors, those of preparing and binding too, come with Step or
 // Run. One thread at a time.
@@ -57,8 +57,8 @@ class Statement {
   bool IsNull() const;
 
  private:
-  friend class Connection;
-  Statement(Connection* connection, sqlite3_stmt* prepared, int error)
+  friend class Database;
+  Statement(Database* connection, sqlite3_stmt* prepared, int error)
       : connection_(connection), prepared_(prepared), error_(error) {}
 
   void BindInteger(int64_t value);
@@ -92,7 +92,7 @@ class Statement {
     }
   }
 
-  Connection* connection_;
+  Database* connection_;
   sqlite3_stmt* prepared_;  // Null if it could not be prepared.
   int error_;               // SQLite's, of preparing or binding.
   int parameter_ = 0;       // The last that was bound.

@@ -39,7 +39,7 @@ bool EndedCleanly(const std::string& path) {
 }
 
 // Looks for damage as long as it may.
-absl::Status CheckPages(Connection& connection, Duration time) {
+absl::Status CheckPages(Database& connection, Duration time) {
   connection.SetTimeLimit(time);
   absl::StatusOr<std::string> found = connection.Text("PRAGMA quick_check(1)");
   bool over = connection.time_is_over();
@@ -51,13 +51,13 @@ absl::Status CheckPages(Connection& connection, Duration time) {
 }
 
 // Until it is OK nothing is written.
-absl::Status Check(Connection& connection, bool clean, Duration time) {
+absl::Status Check(Database& connection, bool clean, Duration time) {
   absl::Status status = CheckSchema(connection);
   if (!status.ok() || clean) return status;
   return CheckPages(connection, time);
 }
 
-absl::Status Prepare(Connection& connection) {
+absl::Status Prepare(Database& connection) {
   absl::StatusOr<std::string> mode = connection.Text("PRAGMA journal_mode=WAL");
   if (!mode.ok()) return mode.status();
   if (*mode != "wal") {
@@ -72,7 +72,7 @@ absl::Status Prepare(Connection& connection) {
 
 // Rows of a statement, each read by read(statement) into a StatusOr.
 template <class T, class F>
-absl::Status ReadAll(Connection& connection, std::string_view sql, F read,
+absl::Status ReadAll(Database& connection, std::string_view sql, F read,
                      std::vector<T>* rows) {
   Statement statement = connection.Use(sql);
   while (true) {
@@ -88,7 +88,7 @@ absl::Status ReadAll(Connection& connection, std::string_view sql, F read,
   }
 }
 
-absl::Status ReadJournal(Connection& connection, std::string* journal) {
+absl::Status ReadJournal(Database& connection, std::string* journal) {
   Statement part = connection.Use("SELECT bytes FROM journal ORDER BY id");
   while (true) {
     absl::StatusOr<bool> more = part.Step();
@@ -111,8 +111,8 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path,
   status = MakeFile(path);
   if (!status.ok()) return status;
   bool clean = EndedCleanly(path);
-  absl::StatusOr<std::unique_ptr<Connection>> connection =
-      Connection::Open(path, Connection::Access::kWrite, options.busy_wait);
+  absl::StatusOr<std::unique_ptr<Database>> connection =
+      Database::Open(path, Database::Access::kWrite, options.busy_wait);
   if (!connection.ok()) return connection.status();
   status = Check(**connection, clean, options.check_time);
   if (status.ok()) status = Prepare(**connection);

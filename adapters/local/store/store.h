@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/model/stored_state.h"
 #include "adapters/local/model/turn_save.h"
-#include "adapters/local/store/connection.h"
+#include "adapters/local/store/database.h"
 #include "adapters/local/store/history.h"
 #include "adapters/local/store/store_lock.h"
 #include "muster/ids.h"
@@ -72,7 +72,7 @@ class Store {
   History& history() { return history_; }
 
  private:
-  Store(StoreLock lock, std::unique_ptr<Connection> connection, History history)
+  Store(StoreLock lock, std::unique_ptr<Database> connection, History history)
       : lock_(std::move(lock)),
         connection_(std::move(connection)),
         history_(std::move(history)) {}
@@ -84,7 +84,7 @@ class Store {
 
   // They go in the opposite order.
   StoreLock lock_;
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Database> connection_;
   History history_;
   bool sync_ = false;  // Commits wait for the disk.
   // Pages of the log from which on readers are waited for: more and more while

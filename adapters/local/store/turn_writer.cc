@@ -221,7 +221,7 @@ absl::StatusOr<int64_t> TurnWriter::TextId(std::string_view bytes) {
   return id;
 }
 
-absl::StatusOr<uint64_t> NextJob(Connection& connection) {
+absl::StatusOr<uint64_t> NextJob(Database& connection) {
   absl::StatusOr<int64_t> last =
       connection.Integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
   if (!last.ok()) return last.status();

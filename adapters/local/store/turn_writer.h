@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapters/local/model/turn_save.h"
-#include "adapters/local/store/connection.h"
+#include "adapters/local/store/database.h"
 
 namespace muster::local {
 
@@ -14,7 +14,7 @@ namespace muster::local {
 // an error is for the transaction to take back.
 class TurnWriter {
  public:
-  explicit TurnWriter(Connection* connection) : connection_(*connection) {}
+  explicit TurnWriter(Database* connection) : connection_(*connection) {}
 
   // As Store::Commit.
   absl::Status Write(const TurnSave& save);
@@ -37,10 +37,10 @@ class TurnWriter {
   // The id of these bytes, which are added if they are not there.
   absl::StatusOr<int64_t> TextId(std::string_view bytes);
 
-  Connection& connection_;
+  Database& connection_;
 };
 
 // One more than the highest id that a job has had.
-absl::StatusOr<uint64_t> NextJob(Connection& connection);
+absl::StatusOr<uint64_t> NextJob(Database& connection);
 
 }  // namespace muster::local

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/cli.h"
+#include "adapters/local/client/exec_command.h"
 #include "adapters/serve/http_server.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -163,6 +164,43 @@ TEST_F(ClientApiTest, AJobRunsInASnapshotOfItsCode) {
             (copies[0] / "sub").string());
   EXPECT_EQ(manifest["metadata"]["annotations"]["muster.dev/output"],
             (code / "sub/log").string());
+}
+
+// As mpirun calls it in the launcher of a job, and as people do.
+TEST_F(ClientApiTest, ACommandHasTheDevicesOfATask) {
+  EXPECT_EQ(Muster({"submit", "--gpus", "1", "--name", "mpi", "x"}).code, 0);
+  std::istringstream in;
+  std::ostringstream out;
+  Session session(daemon_.state + "/socket", false, &in, &out, &out);
+  const auto plan = [&](const std::string& inside,
+                        const std::vector<std::string>& words) {
+    auto made = PlanExec(&session, inside, words);
+    EXPECT_TRUE(made.ok()) << made.status();
+    return made.ok() ? *made : ExecPlan();
+  };
+  const std::vector<std::pair<std::string, std::string>> device = {
+      {"CUDA_VISIBLE_DEVICES", "0"},
+      {"MUSTER_GPUS", "0"},
+      {"PMIX_MCA_gds", "hash"}};
+  const ExecPlan orted = plan("1", {"mpi-task-0", "PATH=/x", "orted", "'a b'"});
+  EXPECT_EQ(orted.command, "PATH=/x orted 'a b'");
+  EXPECT_EQ(orted.environment, device);
+  EXPECT_EQ(plan("1", {"mpi-task-0.mpi.ns.svc", "x"}).environment, device);
+  EXPECT_EQ(plan("", {"1.task-0", "x"}).environment, device);
+  EXPECT_EQ(plan("", {"mpi.task-0", "x"}).environment, device);
+  // A place without devices sees none.
+  EXPECT_EQ(plan("1", {"mpi-task-10", "x"}).environment[0].second, "");
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {}, {"1.task-0"}, {"task-0", "x"}, {"7.task-0", "x"}}) {
+    EXPECT_FALSE(PlanExec(&session, "", words).ok());
+  }
+}
+
+TEST_F(ClientApiTest, AnOptionTakesNoWordOfTheCommand) {
+  const Ran ran =
+      Muster({"submit", "--env", "A=1", "--env", "B=2", "train", "x"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(Muster({"describe", "1"}).out, HasSubstr("train x\n"));
 }
 
 TEST_F(ClientApiTest, WaitEndsWithTheJobsCode) {

@@ -1,4 +1,4 @@
-#include "adapters/local/store/connection.h"
+#include "adapters/local/store/database.h"
 
 #include <sqlite3.h>
 
@@ -22,14 +22,14 @@ int64_t SteadyNow() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     const std::string& path, Access access, Duration busy_wait) {
   int flags =
       access == Access::kWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   sqlite3* db = nullptr;
   int code =
       sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-  std::unique_ptr<Connection> connection(new Connection(db, path));
+  std::unique_ptr<Database> connection(new Database(db, path));
   if (code != SQLITE_OK) return connection->Error(code);
   sqlite3_extended_result_codes(db, 1);
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(
   return connection;
 }
 
-Connection::~Connection() {
+Database::~Database() {
   for (const auto& [sql, statement] : prepared_) sqlite3_finalize(statement);
   if (tidy_ && !damaged_) {
     sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
@@ -52,25 +52,25 @@ Connection::~Connection() {
   sqlite3_close(db_);
 }
 
-void Connection::SetBusyWait(Duration wait) {
+void Database::SetBusyWait(Duration wait) {
   Duration milliseconds = std::clamp<Duration>(wait / kMillisecond, 0,
                                                std::numeric_limits<int>::max());
   sqlite3_busy_timeout(db_, static_cast<int>(milliseconds));
 }
 
-int Connection::Committed(void* connection, sqlite3*, const char*, int pages) {
-  static_cast<Connection*>(connection)->log_pages_ = pages;
+int Database::Committed(void* connection, sqlite3*, const char*, int pages) {
+  static_cast<Database*>(connection)->log_pages_ = pages;
   return SQLITE_OK;
 }
 
-void Connection::WriteLogBack() {
+void Database::WriteLogBack() {
   sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
                             nullptr);
 }
 
 // In short attempts: SQLite would wait for a place of readers that the next
 // reader, who does not stand in the way, takes again and again.
-bool Connection::RestartLog(Duration wait) {
+bool Database::RestartLog(Duration wait) {
   constexpr auto kPause = std::chrono::microseconds(200);
   const int64_t deadline = SteadyNow() + wait;
   SetBusyWait(0);
@@ -85,17 +85,17 @@ bool Connection::RestartLog(Duration wait) {
   return code == SQLITE_OK;
 }
 
-absl::Status Connection::Error(int code) {
+absl::Status Database::Error(int code) {
   absl::Status status = SqliteStatus(db_, path_, code);
   damaged_ = damaged_ || absl::IsDataLoss(status);
   return status;
 }
 
-absl::Status Connection::Execute(const std::string& sql) {
+absl::Status Database::Execute(const std::string& sql) {
   return Error(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr));
 }
 
-Statement Connection::Use(std::string_view sql) {
+Statement Database::Use(std::string_view sql) {
   auto it = prepared_.find(sql);
   if (it != prepared_.end()) return Statement(this, it->second, SQLITE_OK);
   sqlite3_stmt* prepared = nullptr;
@@ -105,7 +105,7 @@ Statement Connection::Use(std::string_view sql) {
   return Statement(this, prepared, code);
 }
 
-absl::StatusOr<int64_t> Connection::Integer(std::string_view sql) {
+absl::StatusOr<int64_t> Database::Integer(std::string_view sql) {
   Statement statement = Use(sql);
   absl::StatusOr<bool> row = statement.Step();
   if (!row.ok()) return row.status();
@@ -114,7 +114,7 @@ absl::StatusOr<int64_t> Connection::Integer(std::string_view sql) {
   return value;
 }
 
-absl::StatusOr<std::string> Connection::Text(std::string_view sql) {
+absl::StatusOr<std::string> Database::Text(std::string_view sql) {
   Statement statement = Use(sql);
   absl::StatusOr<bool> row = statement.Step();
   if (!row.ok()) return row.status();
@@ -123,15 +123,15 @@ absl::StatusOr<std::string> Connection::Text(std::string_view sql) {
   return value;
 }
 
-int64_t Connection::changes() const { return sqlite3_changes64(db_); }
+int64_t Database::changes() const { return sqlite3_changes64(db_); }
 
-int Connection::Progress(void* connection) {
-  auto& self = *static_cast<Connection*>(connection);
+int Database::Progress(void* connection) {
+  auto& self = *static_cast<Database*>(connection);
   self.over_ = SteadyNow() >= self.deadline_;
   return self.over_ ? 1 : 0;
 }
 
-void Connection::SetTimeLimit(Duration limit) {
+void Database::SetTimeLimit(Duration limit) {
   constexpr int kInstructions = 1000;  // Some 10 microseconds.
   over_ = false;
   deadline_ = SteadyNow() + limit;
@@ -139,7 +139,7 @@ void Connection::SetTimeLimit(Duration limit) {
                            this);
 }
 
-absl::StatusOr<Transaction> Transaction::Begin(Connection* connection) {
+absl::StatusOr<Transaction> Transaction::Begin(Database* connection) {
   absl::Status status = connection->Use("BEGIN IMMEDIATE").Run();
   if (!status.ok()) return status;
   return Transaction(connection);

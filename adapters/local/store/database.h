@@ -19,18 +19,19 @@ namespace muster::local {
 
 // Closes the file when it goes. One thread at a time; what it prepared is kept
 // for the next use. Errors: SqliteStatus (sqlite_status.h).
-class Connection {
+class Database {
  public:
   enum class Access : uint8_t { kRead, kWrite };
 
   // Of a file that exists. While another process has it locked, calls wait up
   // to `busy_wait` before they are UNAVAILABLE. PERMISSION_DENIED if it may
   // not be written with kWrite.
-  static absl::StatusOr<std::unique_ptr<Connection>> Open(
-      const std::string& path, Access access, Duration busy_wait);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path,
+                                                        Access access,
+                                                        Duration busy_wait);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   // SQL without parameters, of any number of statements; rows are dropped.
   absl::Status Execute(const std::string& sql);
@@ -68,7 +69,7 @@ class Connection {
 
  private:
   friend class Statement;
-  Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  Database(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
   void SetBusyWait(Duration wait);
   static int Progress(void* connection);
   static int Committed(void* connection, sqlite3*, const char*, int pages);
@@ -90,7 +91,7 @@ class Connection {
 class Transaction {
  public:
   // UNAVAILABLE while another process writes.
-  static absl::StatusOr<Transaction> Begin(Connection* connection);
+  static absl::StatusOr<Transaction> Begin(Database* connection);
   // Takes everything back, unless Commit was OK.
   ~Transaction();
   Transaction(Transaction&& other) noexcept
@@ -101,8 +102,8 @@ class Transaction {
   absl::Status Commit();
 
  private:
-  explicit Transaction(Connection* connection) : connection_(connection) {}
-  Connection* connection_;  // Null: it is over.
+  explicit Transaction(Database* connection) : connection_(connection) {}
+  Database* connection_;  // Null: it is over.
 };
 
 }  // namespace muster::local

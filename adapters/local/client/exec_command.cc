@@ -1,0 +1,96 @@
+#include "adapters/local/client/exec_command.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapters/local/client/job_finder.h"
+#include "adapters/local/client/job_id.h"
+#include "adapters/local/client/json_list.h"
+#include "adapters/local/model/socket_path.h"
+
+namespace muster::local {
+namespace {
+
+using Json = Session::Json;
+
+// The first label of a host's name.
+std::string_view Label(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+bool IsTask(std::string_view host, const std::string& task) {
+  return host == task || host.ends_with("-" + task);
+}
+
+// Of the job's devices, those of the task, with commas.
+std::string DevicesOf(const Json& nodes, uint64_t job, std::string_view host) {
+  std::vector<uint32_t> devices;
+  for (const Json& node : ListOf(nodes, "nodes")) {
+    for (const Json& device : ListOf(node, "devices")) {
+      for (const Json& held : ListOf(device, "held")) {
+        if (held.value("job", uint64_t{0}) == job &&
+            IsTask(host, held.value("task", ""))) {
+          devices.push_back(device.value("index", 0u));
+        }
+      }
+    }
+  }
+  return absl::StrJoin(devices, ",");
+}
+
+}  // namespace
+
+absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
+                                  const std::vector<std::string>& words) {
+  if (words.size() < 2) {
+    return absl::InvalidArgumentError(
+        "exec: expected a task and a command: 7.worker-0 nvidia-smi");
+  }
+  uint64_t job = 0;
+  const JobAndTask named = SplitTask(words[0]);
+  std::string_view host = named.task;
+  if (named.task.empty() || named.job.empty() ||
+      absl::SimpleAtoi(inside, &job)) {
+    host = Label(words[0]);
+    if (!absl::SimpleAtoi(inside, &job)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "exec: '", words[0], "': expected JOB.TASK, such as 7.worker-0"));
+    }
+  } else {
+    const auto found = FindJobs(session, {named.job});
+    if (!found.ok()) return found.status();
+    job = found->front();
+    const auto known = session->Ask("GET", absl::StrCat("/v1/jobs/", job));
+    if (!known.ok()) return known.status();
+  }
+  const auto nodes = session->Ask("GET", "/v1/nodes");
+  if (!nodes.ok()) return nodes.status();
+  const std::string devices = DevicesOf(*nodes, job, host);
+  ExecPlan plan;
+  plan.command = absl::StrJoin(words.begin() + 1, words.end(), " ");
+  // Several orted on one machine share a folder, which PMIx's way by files does
+  // not bear.
+  plan.environment = {{"CUDA_VISIBLE_DEVICES", devices},
+                      {"MUSTER_GPUS", devices},
+                      {"PMIX_MCA_gds", "hash"}};
+  return plan;
+}
+
+int Exec(Session* session, const std::vector<std::string>& words) {
+  const auto plan = PlanExec(session, EnvironmentText("MUSTER_JOB_ID"), words);
+  if (!plan.ok()) return session->Fail(plan.status());
+  for (const auto& [name, value] : plan->environment) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  session->out().flush();
+  execl("/bin/sh", "sh", "-c", plan->command.c_str(), nullptr);
+  return session->Fail(absl::ErrnoToStatus(errno, "/bin/sh"));
+}
+
+}  // namespace muster::local
