@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,6 +30,11 @@ struct HttpRequest {
   std::string query{};   // Behind the question mark.
   std::string token{};   // Of "Authorization: Bearer"; secret.
   std::string body{};
+  // Header fields, as they came; empty: none. A page's server decides by them.
+  std::string host{};
+  std::string cookie{};  // Secret.
+  std::string origin{};
+  std::string fetch_site{};  // Sec-Fetch-Site.
   // The connection did not leave the machine, nor the pod.
   bool loopback = false;
   std::optional<Credentials> peer{};  // Over a Unix socket, and there always.
@@ -52,6 +58,9 @@ struct HttpResponse {
   std::string content_type = "text/plain; charset=utf-8";
   std::string body{};
   int retry_after = 0;  // Seconds; 0: nothing is said.
+  // Further header fields, names and values as they are sent: the program's
+  // own, without ends of lines.
+  std::vector<std::pair<std::string, std::string>> headers{};
   // What follows the body; null: nothing. The answer is then sent in chunks.
   BodySource more{};
 };

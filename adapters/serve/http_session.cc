@@ -40,6 +40,7 @@ void SetFields(const HttpResponse& response, Message* message) {
     message->set(http::field::retry_after,
                  std::to_string(response.retry_after));
   }
+  for (const auto& [name, value] : response.headers) message->set(name, value);
 }
 
 }  // namespace
@@ -109,6 +110,10 @@ void HttpSession::Ask() {
                    : std::string(target.substr(mark + 1)),
       .token = TokenOf(View(message[http::field::authorization])),
       .body = std::move(message.body()),
+      .host = std::string(View(message[http::field::host])),
+      .cookie = std::string(View(message[http::field::cookie])),
+      .origin = std::string(View(message[http::field::origin])),
+      .fetch_site = std::string(View(message["Sec-Fetch-Site"])),
       .loopback = peer_.loopback,
       .peer = peer_.credentials};
   open_ = ++requests_;

@@ -43,6 +43,24 @@ TEST(HttpServerTest, ARequestReachesTheHandlerAndItsAnswerTheClient) {
       "201 POST|/p|||abc|1");
 }
 
+TEST(HttpServerTest, HeaderFieldsReachTheHandlerAndTheClient) {
+  const auto server = Serve([](const HttpRequest& r, const Reply& reply) {
+    reply({.body = absl::StrCat(r.host, "|", r.cookie, "|", r.origin, "|",
+                                r.fetch_site, "|"),
+           .headers = {{"Location", "/there"}, {"X-One", "1"}}});
+  });
+  HttpClient client(server->ports()[0]);
+  client.Send(
+      "GET / HTTP/1.1\r\nhost: h:1\r\nCookie: a=b; c=d\r\n"
+      "Origin: http://h:1\r\nSec-Fetch-Site: same-origin\r\n\r\n");
+  const std::string answer = client.Receive();
+  EXPECT_THAT(answer, HasSubstr("h:1|a=b; c=d|http://h:1|same-origin|"));
+  EXPECT_THAT(answer, HasSubstr("Location: /there\r\n"));
+  EXPECT_THAT(answer, HasSubstr("X-One: 1\r\n"));
+  client.Send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(client.Receive(), HasSubstr("||||"));
+}
+
 TEST(HttpServerTest, AConnectionIsKept) {
   const auto server = Serve(Echo);
   HttpClient client(server->ports()[0]);
