@@ -43,6 +43,7 @@ struct Api::Rooms {
     return {.controller = *controller,
             .history = *history,
             .logs = logs,
+            .events = events,
             .followers = followers,
             .options = options,
             .now = now};
@@ -54,6 +55,7 @@ struct Api::Rooms {
 
   const ApiOptions options;
   LogReader logs{};
+  EventLog events{};
   std::vector<Call> calls{};          // Taken out of the mailbox.
   std::vector<Answer> answers{};      // To be told when the turn is kept.
   std::vector<Question> questions{};  // To be answered then.
@@ -164,6 +166,10 @@ void Api::Kept(Controller* controller, History* history, Time now) {
   }
   r.EndWaits(context);
   r.EndFollowing(context);
+}
+
+void Api::Tell(const std::vector<JobNews>& news, Time now) {
+  rooms_->events.Add(news, now);
 }
 
 void Api::Refuse(const absl::Status& why) {

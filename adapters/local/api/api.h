@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "adapters/local/controller/controller.h"
@@ -23,6 +24,9 @@ struct ApiOptions {
   // output: the name of a file there, or an absolute path. Null: to the files
   // "output" and "error".
   std::function<std::string(const std::string& folder, bool error)> output_of{};
+  // Where its page is, "http://127.0.0.1:8750"; null, or empty: nowhere. On the
+  // loop's thread.
+  std::function<std::string()> web_address{};
   size_t most_waiting = 4096;            // Requests between two turns.
   Duration longest_wait = 60 * kSecond;  // Of ?wait=.
 };
@@ -48,6 +52,8 @@ class Api {
   // Tells what came of it, answers all else, and those who waited for jobs that
   // have finished. O(requests + those who wait).
   void Kept(Controller* controller, History* history, Time now);
+  // What happened in the turn, for those who follow it; after Kept. O(news).
+  void Tell(const std::vector<JobNews>& news, Time now);
   // The turn was not kept: all that wait are told why, and nothing else. 503.
   void Refuse(const absl::Status& why);
   // When Turn and Kept are due though nobody asks; kForever: not.

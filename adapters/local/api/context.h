@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapters/local/api/api.h"
+#include "adapters/local/api/event_log.h"
 #include "adapters/local/api/log_reader.h"
 #include "adapters/local/api/route.h"
 #include "adapters/local/controller/controller.h"
@@ -26,6 +27,7 @@ struct ApiContext {
   Controller& controller;
   History& history;
   LogReader& logs;
+  EventLog& events;
   std::vector<Follower>& followers;
   const ApiOptions& options;
   Time now = 0;
@@ -48,6 +50,14 @@ serve::HttpResponse Change(const ApiContext& context, const Asked& asked);
 
 // Answers what changes nothing.
 serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
+
+// What the page asks for besides. O(jobs x log jobs), and the page's limit.
+serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked);
+// Users of this machine, as its own list has them. O(users).
+serve::HttpResponse UsersAnswer(const Asked& asked);
+// O(attempts + what happened).
+serve::HttpResponse TimelineAnswer(const ApiContext& context,
+                                   const Asked& asked);
 
 // The job as the viewer may see it: whole, if it is his to use.
 serve::HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -75,6 +76,7 @@ int OpenAnywhere(const LogFile& file) {
 struct LogReader::Reading {
   LogFile file{};
   uint64_t at = 0;
+  uint64_t last = 0;
   bool follow = false;
   std::shared_ptr<const std::atomic<bool>> over{};
   int fd = -1;
@@ -105,12 +107,13 @@ LogReader::~LogReader() {
   thread_.join();
 }
 
-serve::BodySource LogReader::Open(
-    LogFile file, uint64_t from, bool follow,
-    std::shared_ptr<const std::atomic<bool>> over) {
+serve::BodySource LogReader::Open(LogFile file, uint64_t from, bool follow,
+                                  std::shared_ptr<const std::atomic<bool>> over,
+                                  uint64_t last) {
   auto reading = std::make_shared<Reading>();
   reading->file = std::move(file);
   reading->at = from;
+  reading->last = last;
   reading->follow = follow;
   reading->over = std::move(over);
   return [this, reading](const serve::PartReply& reply) {
@@ -122,6 +125,15 @@ serve::BodySource LogReader::Open(
   };
 }
 
+void LogReader::SkipToLast(Reading* reading) {
+  struct stat is = {};
+  if (reading->last == 0 || fstat(reading->fd, &is) != 0) return;
+  const auto size = static_cast<uint64_t>(is.st_size);
+  if (size > reading->last) {
+    reading->at = std::max(reading->at, size - reading->last);
+  }
+}
+
 bool LogReader::Give(const Wish& wish) {
   const auto reading = wish.reading.lock();
   if (reading == nullptr) return true;  // Nobody asks any more.
@@ -131,6 +143,7 @@ bool LogReader::Give(const Wish& wish) {
     const bool anywhere = reading->file.path.starts_with('/');
     reading->fd =
         anywhere ? OpenAnywhere(reading->file) : OpenInFolder(reading->file);
+    if (reading->fd >= 0) SkipToLast(reading.get());
   }
   std::string bytes(kPart, '\0');
   ssize_t count = 0;

@@ -34,12 +34,13 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // From byte `from` to the end, at most kPart bytes at a time. With `follow`,
-  // what is written later too, until `*over` is true: nothing more will come. A
-  // file that is not there has nothing in it yet. Sources do not outlive the
-  // reader.
+  // From byte `from` to the end, or the last `last` bytes of that if that is
+  // not 0, at most kPart bytes at a time. With `follow`, what is written later
+  // too, until `*over` is true: nothing more will come. A file that is not
+  // there has nothing in it yet. Sources do not outlive the reader.
   serve::BodySource Open(LogFile file, uint64_t from, bool follow,
-                         std::shared_ptr<const std::atomic<bool>> over);
+                         std::shared_ptr<const std::atomic<bool>> over,
+                         uint64_t last = 0);
 
   static constexpr size_t kPart = size_t{64} << 10;
 
@@ -51,6 +52,7 @@ class LogReader {
   };
 
   void Run();
+  static void SkipToLast(Reading* reading);
   // False: there is nothing to give yet.
   static bool Give(const Wish& wish);
 

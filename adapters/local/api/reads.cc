@@ -144,15 +144,18 @@ struct LogQuestion {
   bool error = false;
   bool follow = false;
   uint64_t from = 0;
+  uint64_t last = 0;  // 0: all.
 };
 
 absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
   LogQuestion question{.task = asked.Parameter("task")};
   const auto attempt = asked.Number("attempt", 0, kMax32);
   const auto from = asked.Number("from", 0, kMax64);
+  const auto last = asked.Number("last", 0, kMax64);
   const auto follow = asked.Flag("follow");
   if (!attempt.ok()) return attempt.status();
   if (!from.ok()) return from.status();
+  if (!last.ok()) return last.status();
   if (!follow.ok()) return follow.status();
   const std::string stream = asked.Parameter("stream");
   if (!stream.empty() && stream != "output" && stream != "error") {
@@ -162,6 +165,7 @@ absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
   question.error = stream == "error";
   question.follow = *follow;
   question.from = *from;
+  question.last = *last;
   return question;
 }
 
@@ -214,7 +218,29 @@ HttpResponse Logs(const ApiContext& context, const Asked& asked) {
   }
   return {.content_type = "text/plain; charset=utf-8",
           .more = context.logs.Open(std::move(file), question->from,
-                                    question->follow, over)};
+                                    question->follow, over, question->last)};
+}
+
+HttpResponse Events(const ApiContext& context, const Asked& asked) {
+  const auto after = asked.Number("after", 0, kMax64);
+  const auto follow = asked.Flag("follow");
+  if (!after.ok()) return ErrorAnswer(after.status());
+  if (!follow.ok()) return ErrorAnswer(follow.status());
+  return {.content_type = "application/x-ndjson",
+          .more = context.events.Open(*after, *follow)};
+}
+
+HttpResponse Web(const ApiContext& context) {
+  const std::string address =
+      context.options.web_address ? context.options.web_address() : "";
+  if (address.empty()) {
+    return ErrorAnswer(absl::NotFoundError(
+        "musterd serves no page: set `listen` in its configuration, or start "
+        "it with --listen 127.0.0.1:8750"));
+  }
+  return JsonAnswer(
+      ToText(Json{{"address", address},
+                  {"token_file", context.options.state + "/web-token"}}));
 }
 
 HttpResponse Nodes(const ApiContext& context) {
@@ -229,7 +255,12 @@ HttpResponse Queues(const ApiContext& context) {
   for (const QueueView& view : context.controller.Queues()) {
     list.push_back(QueueJson(view, context.controller.config().scheduler));
   }
-  return JsonAnswer(ToText(Json{{"queues", std::move(list)}}));
+  Json classes = Json::array();
+  for (const PriorityClass& c : context.controller.config().classes) {
+    classes.push_back({{"name", c.key}, {"value", c.value}});
+  }
+  return JsonAnswer(ToText(Json{{"queues", std::move(list)},
+                                {"priority_classes", std::move(classes)}}));
 }
 
 }  // namespace
@@ -282,12 +313,22 @@ HttpResponse Read(const ApiContext& context, const Asked& asked) {
       return Logs(context, asked);
     case Route::kExplain:
       return Explain(context, asked);
+    case Route::kTimeline:
+      return TimelineAnswer(context, asked);
+    case Route::kQueue:
+      return QueueAnswer(context, asked);
+    case Route::kEvents:
+      return Events(context, asked);
     case Route::kHistory:
       return HistoryPage(context, asked);
     case Route::kNodes:
       return Nodes(context);
     case Route::kQueues:
       return Queues(context);
+    case Route::kUsers:
+      return UsersAnswer(asked);
+    case Route::kWeb:
+      return Web(context);
     case Route::kVersion:
       return JsonAnswer(absl::StrCat("{\"version\":\"", MUSTER_VERSION, "\"}"));
     case Route::kHealth:

@@ -28,17 +28,23 @@ enum class Route : uint8_t {
   kJob,
   kLogs,
   kExplain,
+  kTimeline,
+  kQueue,
+  kEvents,
   kHistory,
   kNodes,
   kQueues,
+  kUsers,
+  kWeb,
   kVersion,
   kHealth,
   kMetrics,
 };
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
                   "suspend", "resume", "priority", "move", "resize", "jobs",
-                  "job", "logs", "explain", "history", "nodes", "queues",
-                  "version", "health", "metrics");
+                  "job", "logs", "explain", "timeline", "queue", "events",
+                  "history", "nodes", "queues", "users", "web", "version",
+                  "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

@@ -12,15 +12,6 @@ namespace {
 
 constexpr const char* kOutcomes[] = {"starts", "makes-room", "waits"};
 
-Json ReasonJson(const NamedReason& reason) {
-  Json json{{"code", Name(reason.code)}};
-  if (!reason.object.empty()) json["object"] = reason.object;
-  if (!reason.resource.empty()) json["resource"] = reason.resource;
-  if (reason.needed != 0) json["needed"] = reason.needed;
-  if (reason.available != 0) json["available"] = reason.available;
-  return json;
-}
-
 void AddRemarks(const std::vector<workload::IgnoredField>& ignored,
                 const std::vector<std::string>& notes, Json* json) {
   Json fields = Json::array();
@@ -56,6 +47,15 @@ Resources CapacityOf(const Node& node, const SchedulerConfig& config) {
   const auto healthy = std::ranges::count_if(node.devices, &Device::healthy);
   capacity.Set(kind, healthy * int64_t{1'000});
   return capacity;
+}
+
+Json ReasonJson(const NamedReason& reason) {
+  Json json{{"code", Name(reason.code)}};
+  if (!reason.object.empty()) json["object"] = reason.object;
+  if (!reason.resource.empty()) json["resource"] = reason.resource;
+  if (reason.needed != 0) json["needed"] = reason.needed;
+  if (reason.available != 0) json["available"] = reason.available;
+  return json;
 }
 
 Json SubmitJson(const SubmitResult& result) {

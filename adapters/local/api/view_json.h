@@ -7,12 +7,14 @@
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/views.h"
 #include "muster/config.h"
+#include "muster/reason.h"
 
 namespace muster::local {
 
 // What a node has, its healthy devices as thousandths of the device kind.
 Resources CapacityOf(const Node& node, const SchedulerConfig& config);
 
+nlohmann::ordered_json ReasonJson(const NamedReason& reason);
 nlohmann::ordered_json SubmitJson(const SubmitResult& result);
 nlohmann::ordered_json ForecastJson(const ForecastResult& result);
 nlohmann::ordered_json ExplanationJson(const JobExplanation& explanation);

@@ -1,6 +1,7 @@
 #include "adapters/local/controller/controller.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,6 +55,13 @@ workload::TaskPhase PhaseOf(const JobRecord& job, const TaskKey& key) {
 }
 
 }  // namespace
+
+bool IsKept(const JobNews& news) {
+  constexpr std::string_view kKept[] = {"preempted", "restarting", "checkpoint",
+                                        "suspended", "resumed",    "held",
+                                        "released",  "changed"};
+  return std::ranges::find(kKept, news.what) != std::end(kKept);
+}
 
 struct Controller::Rooms {
   explicit Rooms(ControllerConfig config) : state(std::move(config)) {}
@@ -215,7 +223,8 @@ void Controller::CheckpointDone(uint64_t id, uint32_t version, Time now) {
   if (state.link->scheduler().FindGang(key).valid()) {
     state.link->MustTell(CheckpointTaken{key, state.now()});
   }
-  state.Tell(id, "checkpoint");
+  const uint32_t attempt = job->tasks.begin()->second.row.key.attempt;
+  state.Tell(id, "checkpoint", absl::StrCat("attempt ", attempt));
   const bool asked = version > job->state.checkpoint_done &&
                      version <= job->state.checkpoint_asked;
   if (!asked) version = 0;
@@ -265,6 +274,11 @@ Turn Controller::Step(Time now) {
     turn.save.tasks.push_back(std::move(row));
   }
   state.jobs.Save(&turn.save);
+  for (const JobNews& news : turn.news) {
+    if (!IsKept(news)) continue;
+    turn.save.news.push_back(
+        {news.job, state.now(), std::string(news.what), news.text});
+  }
   link.TakeJournal(&turn.save);
   turn.save.sync = std::exchange(state.sync, false);
   turn.wake_at = std::min(link.next_pass(), state.jobs.next_wake());

@@ -87,6 +87,10 @@ struct JobNews {
   std::string text{};  // For people; may be empty.
 };
 
+// Whether it is kept for as long as the job is: what the job's rows do not
+// tell. Pure; O(1).
+bool IsKept(const JobNews& news);
+
 struct Turn {
   // First to be kept, then:
   TurnSave save{};

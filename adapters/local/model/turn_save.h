@@ -6,6 +6,7 @@
 
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
+#include "adapters/local/model/news_row.h"
 #include "adapters/local/model/task_row.h"
 
 namespace muster::local {
@@ -16,6 +17,7 @@ struct TurnSave {
   std::vector<JobRow> jobs{};  // New, or in place of the row with this id.
   std::vector<LifeRow> life{};
   std::vector<TaskRow> tasks{};  // As jobs, by key.
+  std::vector<NewsRow> news{};   // In the order in which they happened.
   // Bytes behind those of the scheduler's journal so far; may be empty.
   std::string journal{};
   bool journal_begins = false;  // They are the whole journal from now on.
@@ -25,8 +27,8 @@ struct TurnSave {
 
   // There is nothing to keep.
   bool empty() const {
-    return jobs.empty() && life.empty() && tasks.empty() && journal.empty() &&
-           !journal_begins;
+    return jobs.empty() && life.empty() && tasks.empty() && news.empty() &&
+           journal.empty() && !journal_begins;
   }
   friend bool operator==(const TurnSave&, const TurnSave&) = default;
 };

@@ -126,4 +126,18 @@ absl::StatusOr<std::vector<LifeRow>> History::Events(uint64_t job) {
   }
 }
 
+absl::StatusOr<std::vector<NewsRow>> History::News(uint64_t job) {
+  Statement find = connection_->Use(
+      "SELECT job, at, what, text FROM news WHERE job = ? ORDER BY id");
+  find.Bind(job);
+  std::vector<NewsRow> list;
+  while (true) {
+    absl::StatusOr<bool> row = find.Step();
+    if (!row.ok()) return row.status();
+    if (!*row) return list;
+    NewsRow& news = list.emplace_back();
+    find.Read(&news.job, &news.at, &news.what, &news.text);
+  }
+}
+
 }  // namespace muster::local

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
+#include "adapters/local/model/news_row.h"
 #include "adapters/local/model/task_row.h"
 #include "adapters/local/store/database.h"
 #include "adapters/local/store/history_filter.h"
@@ -39,6 +40,10 @@ class History {
 
   // Events of its life, by seq; none once it has ended with all of its tasks.
   absl::StatusOr<std::vector<LifeRow>> Events(uint64_t job);
+
+  // What happened to it, oldest first; of checkpoints in a row that
+  // are told alike, the last. None of a job that is not kept.
+  absl::StatusOr<std::vector<NewsRow>> News(uint64_t job);
 
  private:
   explicit History(std::unique_ptr<Database> connection)

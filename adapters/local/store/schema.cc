@@ -76,8 +76,19 @@ CREATE TABLE journal(
   bytes BLOB NOT NULL) STRICT;
 )";
 
+// What happened to jobs, for people, as long as the job is kept.
+constexpr const char* kNews = R"(
+CREATE TABLE news(
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  text TEXT NOT NULL) STRICT;
+CREATE INDEX news_by_job ON news(job);
+)";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst};
+constexpr std::array kMigrations = {kFirst, kNews};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

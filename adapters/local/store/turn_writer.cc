@@ -57,6 +57,11 @@ absl::Status TurnWriter::Write(const TurnSave& save) {
     if (!status.ok()) return status;
     touched.insert(task.key.job);
   }
+  for (const NewsRow& news : save.news) {
+    absl::Status status = WriteNews(news);
+    if (!status.ok()) return status;
+    touched.insert(news.job);
+  }
   for (uint64_t job : touched) {
     absl::Status status = Settle(job);
     if (!status.ok()) return status;
@@ -134,6 +139,25 @@ absl::Status TurnWriter::WriteTask(const TaskRow& task) {
       .Run();
 }
 
+absl::Status TurnWriter::WriteNews(const NewsRow& news) {
+  absl::Status status = CheckId("news.job", news.job);
+  if (!status.ok()) return status;
+  // Of checkpoints of one attempt the last one stays: some jobs make many.
+  if (news.what == "checkpoint") {
+    status = connection_
+                 .Use(
+                     "UPDATE news SET at = ?1 WHERE id = (SELECT max(id) FROM "
+                     "news WHERE job = ?2) AND what = ?3 AND text = ?4")
+                 .Bind(news.at, news.job, news.what, news.text)
+                 .Run();
+    if (!status.ok() || connection_.changes() > 0) return status;
+  }
+  return connection_
+      .Use("INSERT INTO news(job, at, what, text) VALUES(?, ?, ?, ?)")
+      .Bind(news.job, news.at, news.what, news.text)
+      .Run();
+}
+
 absl::Status TurnWriter::WriteJournal(const TurnSave& save) {
   if (save.journal_begins) {
     absl::Status status = connection_.Use("DELETE FROM journal").Run();
@@ -172,13 +196,13 @@ absl::Status TurnWriter::SettleUnknown(uint64_t job) {
   if (!next.ok()) return next.status();
   if (job < *next) return Remove(job);  // It was pruned.
   return absl::InvalidArgumentError(
-      absl::StrCat("life or tasks of job ", job, ", which is not kept"));
+      absl::StrCat("life, tasks or news of job ", job, ", which is not kept"));
 }
 
 absl::Status TurnWriter::Remove(uint64_t job) {
   for (std::string_view sql :
        {"DELETE FROM life WHERE job = ?", "DELETE FROM tasks WHERE job = ?",
-        "DELETE FROM jobs WHERE id = ?"}) {
+        "DELETE FROM news WHERE job = ?", "DELETE FROM jobs WHERE id = ?"}) {
     absl::Status status = connection_.Use(sql).Bind(job).Run();
     if (!status.ok()) return status;
   }

@@ -30,6 +30,7 @@ class TurnWriter {
                           int64_t environment);
   absl::Status WriteLife(const LifeRow& life);
   absl::Status WriteTask(const TaskRow& task);
+  absl::Status WriteNews(const NewsRow& news);
   absl::Status WriteJournal(const TurnSave& save);
   // Drops the life of a job that has ended for good.
   absl::Status Settle(uint64_t job);

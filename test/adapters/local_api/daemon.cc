@@ -48,7 +48,9 @@ Daemon::Daemon() {
   auto began = Controller::Begin(config_, now);
   EXPECT_TRUE(began.ok()) << began.status();
   controller = *std::move(began);
-  api = std::make_unique<Api>(ApiOptions{.state = state, .owner = kOwner},
+  api = std::make_unique<Api>(ApiOptions{.state = state,
+                                         .owner = kOwner,
+                                         .web_address = [this] { return web; }},
                               [this] { ++woken; });
   Turn();
 }
@@ -85,6 +87,7 @@ void Daemon::Turn() {
     const absl::Status kept = store->Commit(turn.save);
     EXPECT_TRUE(kept.ok()) << kept;
     api->Kept(controller.get(), &store->history(), now);
+    api->Tell(turn.news, now);
     if (turn.commands.empty()) return;
     for (const TaskCommand& command : turn.commands) {
       switch (command.kind) {

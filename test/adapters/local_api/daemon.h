@@ -62,6 +62,7 @@ class Daemon {
   std::unique_ptr<Store> store{};
   std::unique_ptr<Controller> controller{};
   std::unique_ptr<Api> api{};
+  std::string web = "http://127.0.0.1:8750";  // Where its page is.
   int woken = 0;
 
  private:

@@ -66,6 +66,13 @@ TEST_F(LogReaderTest, AFileIsReadFromAByteToItsEndInParts) {
   EXPECT_EQ(All(Open(File(folder_ + "/output"))), text);
 }
 
+TEST_F(LogReaderTest, ItsLastBytesAreToBeHadAlone) {
+  Write("output", "first\nlast\n");
+  EXPECT_EQ(All(reader_.Open(File(), 0, false, over_, 5)), "last\n");
+  EXPECT_EQ(All(reader_.Open(File(), 8, false, over_, 5)), "st\n");
+  EXPECT_EQ(All(reader_.Open(File(), 0, false, over_, 99)), "first\nlast\n");
+}
+
 TEST_F(LogReaderTest, OneThatIsNotThereHasNothingInIt) {
   EXPECT_EQ(All(Open(File())), "");
 }

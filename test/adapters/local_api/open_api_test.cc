@@ -102,6 +102,17 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/2", "", 200);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 409);
   ask("GET", "/v1/history", "/v1/history?limit=10&since=1", "", 200);
+  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/1/timeline", "", 200);
+  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 200);
+  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 403,
+      Daemon::kBob);
+  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/99/timeline", "", 404);
+  ask("GET", "/v1/queue", "/v1/queue", "", 200);
+  ask("GET", "/v1/queue", "/v1/queue?limit=x", "", 400);
+  ask("GET", "/v1/events", "/v1/events", "", 200);
+  ask("GET", "/v1/events", "/v1/events?after=x", "", 400);
+  ask("GET", "/v1/users", "/v1/users", "", 200);
+  ask("GET", "/v1/web", "/v1/web", "", 200);
   ask("GET", "/v1/nodes", "/v1/nodes", "", 200);
   ask("GET", "/v1/queues", "/v1/queues", "", 200);
   ask("GET", "/v1/version", "/v1/version", "", 200);

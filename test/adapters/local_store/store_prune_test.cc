@@ -71,6 +71,25 @@ TEST(StorePruneTest, OneCallForgetsSoManyAtMost) {
   EXPECT_THAT(Ids(*store), ElementsAre(Store::kMaxPruned + 5));
 }
 
+TEST(StorePruneTest, NewsOfAJobAreKeptAsLongAsItself) {
+  TestFolder folder;
+  std::unique_ptr<Store> store = OpenStore(folder.File());
+  const NewsRow held{1, 5, "held", ""};
+  const NewsRow first{1, 6, "checkpoint", "attempt 1"};
+  const NewsRow second{1, 7, "checkpoint", "attempt 1"};
+  const NewsRow third{1, 8, "checkpoint", "attempt 2"};
+  ASSERT_TRUE(
+      store->Commit({.jobs = {SampleJob(1)}, .news = {held, first}}).ok());
+  EXPECT_THAT(*store->history().News(1), ElementsAre(held, first));
+  ASSERT_TRUE(store->Commit({.news = {second, third}}).ok());
+  EXPECT_THAT(*store->history().News(1), ElementsAre(held, second, third));
+  EXPECT_FALSE(store->Commit({.news = {{2, 9, "held", ""}}}).ok());
+  ASSERT_TRUE(store->Commit({.jobs = {EndedJob(1)}}).ok());
+  EXPECT_THAT(*store->history().News(1), ElementsAre(held, second, third));
+  EXPECT_EQ(Pruned(*store, kForever, 0), 1u);
+  EXPECT_THAT(*store->history().News(1), IsEmpty());
+}
+
 TEST(StorePruneTest, IdsAreNotGivenAgainAndLateRowsAreIgnored) {
   TestFolder folder;
   std::unique_ptr<Store> store = OpenStore(folder.File());
