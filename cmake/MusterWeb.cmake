@@ -1,17 +1,28 @@
-# The pages of muster-sim. Their packages are fetched with npm when the project
+# The pages of muster-sim and musterd. Their packages are fetched with npm when the project
 # is configured, as web/package-lock.json names them, into the build folder;
 # bundling needs no network. Without npm, or where it cannot fetch anything,
-# muster-sim is built without --report.
-option(MUSTER_WEB "Bundle the pages of muster-sim, where there is npm" ON)
+# muster-sim is built without --report, and musterd without a page.
+option(MUSTER_WEB "Bundle the pages of muster-sim and musterd, where there is npm" ON)
 
 # muster_web_bundle(out fallback): `out` becomes the C++ file with the bundled
-# pages, or else `fallback`.
+# pages of muster-sim, or else `fallback`. muster_local_page: likewise, with the
+# files of musterd's page.
 function(muster_web_bundle out fallback)
+  _muster_bundle(file "${fallback}" pages web_bundle.cc)
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
+function(muster_local_page out fallback)
+  _muster_bundle(file "${fallback}" local local_page.cc)
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
+function(_muster_bundle out fallback what name)
   set(${out} "${fallback}" PARENT_SCOPE)
   find_program(MUSTER_NODE NAMES node nodejs)
   find_program(MUSTER_NPM npm)
   if(NOT MUSTER_WEB OR NOT MUSTER_NODE OR NOT MUSTER_NPM)
-    message(STATUS "muster-sim is built without --report: no npm")
+    message(STATUS "muster-sim is built without --report, musterd without a page: no npm")
     return()
   endif()
 
@@ -28,17 +39,17 @@ function(muster_web_bundle out fallback)
       WORKING_DIRECTORY "${dir}" RESULT_VARIABLE failed
       OUTPUT_FILE "${dir}/npm.log" ERROR_FILE "${dir}/npm.log")
     if(failed)
-      message(WARNING "muster-sim is built without --report: npm ci failed, see ${dir}/npm.log")
+      message(WARNING "muster-sim is built without --report, musterd without a page: npm ci failed, see ${dir}/npm.log")
       return()
     endif()
     file(TOUCH "${stamp}")
   endif()
 
-  file(GLOB sources CONFIGURE_DEPENDS "${web}/src/*.js" "${web}/src/*.css")
-  add_custom_command(OUTPUT "${dir}/web_bundle.cc"
-    COMMAND "${MUSTER_NODE}" "${web}/build.mjs" "${dir}/web_bundle.cc"
+  file(GLOB sources CONFIGURE_DEPENDS "${web}/src/*.js" "${web}/src/*.css" "${web}/src/*.html")
+  add_custom_command(OUTPUT "${dir}/${name}"
+    COMMAND "${MUSTER_NODE}" "${web}/build.mjs" ${what} "${dir}/${name}"
     WORKING_DIRECTORY "${dir}"
     DEPENDS ${sources} "${web}/build.mjs" "${stamp}"
-    COMMENT "Bundling the pages of muster-sim" VERBATIM)
-  set(${out} "${dir}/web_bundle.cc" PARENT_SCOPE)
+    COMMENT "Bundling ${name}" VERBATIM)
+  set(${out} "${dir}/${name}" PARENT_SCOPE)
 endfunction()

@@ -270,6 +270,8 @@ void CommandLine::AddViews() {
   CLI::App* top = Add("top", "Queue and devices, live; q quits",
                       [this](Session* s) { return Top(s, all_); });
   top->add_flag("--all", all_, "Of all users");
+  Add("web", "The address of the page, with the token that lets you in",
+      ShowWeb);
   Add("version", "Of this program and of the daemon", ShowVersion);
   CLI::App* completion =
       Add("completion", "A script that completes command lines", nullptr);

@@ -57,6 +57,8 @@ int ShowHistory(Session* session, const HistoryOptions& options);
 int ShowNodes(Session* session);
 int ShowQueues(Session* session);
 int ShowVersion(Session* session);
+// The address of the page, with the token that lets one in.
+int ShowWeb(Session* session);
 
 // Queue and devices, drawn anew each second until q is typed; once if the
 // output is no terminal.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/local/page/web_gate.h"
 #include "adapters/text/cluster_fields.h"
 #include "adapters/text/yaml_reader.h"
 
@@ -82,6 +83,14 @@ void Read(const Value& value, Config* config) {
   ReadDefault(&f, "default_priority_class", config->classes,
               &config->default_class);
   f.Optional("ports", [&](const Value& v) { ReadPorts(v, config); });
+  f.Optional("listen", [&](const Value& v) {
+    const auto address = ParseLoopback(v.Text());
+    if (address.ok()) {
+      config->listen = *address;
+    } else {
+      v.Wrong(std::string(address.status().message()));
+    }
+  });
   f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/serve/address.h"
 #include "muster/config.h"
 #include "muster/device.h"
 #include "muster/ids.h"
@@ -35,6 +36,8 @@ struct Config {
   // For the rendezvous of jobs, on the loopback interface.
   uint16_t first_port = 20'000;
   uint16_t last_port = 29'999;
+  // Where its page is served, and its API over TCP; none: nowhere.
+  std::optional<serve::Address> listen{};
   // Of finished jobs: how long and how many are kept.
   Duration keep_for = int64_t{90} * 24 * 3600 * kSecond;
   uint64_t keep_jobs = 100'000;

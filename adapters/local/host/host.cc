@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -77,6 +78,7 @@ void Say(const std::string& text) { std::cerr << "musterd: " << text << "\n"; }
 Host::Host(HostOptions options) : options_(std::move(options)) {}
 
 Host::~Host() {
+  page_server_.reset();
   server_.reset();
   if (wake_ >= 0) close(wake_);
 }
@@ -162,7 +164,11 @@ absl::Status Host::OpenController(Time now) {
 absl::Status Host::OpenServer() {
   api_ = std::make_unique<Api>(
       ApiOptions{
-          .state = options_.state, .owner = geteuid(), .output_of = OutputOf},
+          .state = options_.state,
+          .owner = geteuid(),
+          .output_of = OutputOf,
+          .web_address =
+              [this] { return gate_ == nullptr ? "" : gate_->address(); }},
       [this] { Wake(); });
   serve::HttpLimits limits;
   limits.connections = 1024;
@@ -176,7 +182,43 @@ absl::Status Host::OpenServer() {
       });
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
+  return OpenPage();
+}
+
+// A server of its own: who may only connect to it takes no connections from
+// those who use the socket.
+absl::Status Host::OpenPage() {
+  if (!options_.config.listen.has_value()) return absl::OkStatus();
+  serve::Address address = *options_.config.listen;
+  auto secrets = ReadOrMakeSecrets(options_.state);
+  if (!secrets.ok()) return secrets.status();
+  serve::HttpLimits limits;
+  limits.connections = 256;
+  limits.connections_of_peer = 256;
+  limits.body = 4 << 20;
+  limits.answer = std::chrono::seconds(90);
+  std::promise<void> opened;  // The gate is there.
+  auto server = serve::HttpServer::Start(
+      {address}, limits,
+      [this, open = opened.get_future().share()](serve::HttpRequest request,
+                                                 const serve::Reply& reply) {
+        open.wait();
+        AskOverTcp(std::move(request), reply);
+      });
+  if (!server.ok()) return server.status();
+  address.port = (*server)->ports()[0];
+  gate_ = std::make_unique<WebGate>(address, *std::move(secrets));
+  page_server_ = *std::move(server);
+  opened.set_value();
   return absl::OkStatus();
+}
+
+void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
+  std::optional<serve::HttpResponse> answer = gate_->Check(request);
+  if (answer.has_value()) return reply(*std::move(answer));
+  // Who has the secret is who may read the daemon's files: its user.
+  request.peer = serve::Credentials{.uid = geteuid(), .gid = getegid()};
+  api_->Handle(std::move(request), reply);
 }
 
 absl::Status Host::Run() {
@@ -235,6 +277,7 @@ void Host::OneTurn(Time now) {
     return GiveUp(kept, now);
   }
   api_->Kept(controller_.get(), &store_->history(), now);
+  api_->Tell(turn.news, now);
   for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
   // What came of them is for the next turn.
   if (runner_->any()) wake_at_ = now;

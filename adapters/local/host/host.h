@@ -15,6 +15,7 @@
 #include "adapters/local/host/gpu_watch.h"
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_runner.h"
+#include "adapters/local/page/web_gate.h"
 #include "adapters/local/store/store.h"
 #include "adapters/serve/http_server.h"
 #include "muster/ids.h"
@@ -53,6 +54,8 @@ class Host {
   ControllerConfig MakeControllerConfig(Node node) const;
   absl::Status OpenController(Time now);
   absl::Status OpenServer();
+  absl::Status OpenPage();
+  void AskOverTcp(serve::HttpRequest request, const serve::Reply& reply);
 
   void Wait(Time until);
   void OneTurn(Time now);
@@ -71,7 +74,9 @@ class Host {
   ControllerConfig controller_config_{};
   std::unique_ptr<Controller> controller_;  // Null: the store does not work.
   std::unique_ptr<Api> api_;
-  std::unique_ptr<serve::HttpServer> server_;  // It goes first.
+  std::unique_ptr<WebGate> gate_;              // Null: there is no page.
+  std::unique_ptr<serve::HttpServer> server_;  // These go first.
+  std::unique_ptr<serve::HttpServer> page_server_;
   std::atomic<bool> stop_ = false;
   Time wake_at_ = 0;
   Time look_at_ = 0;   // At the GPUs.

@@ -11,6 +11,7 @@
 
 #include "adapters/local/host/host.h"
 #include "adapters/local/model/socket_path.h"
+#include "adapters/local/page/web_gate.h"
 #include "muster/version.h"
 
 namespace {
@@ -95,6 +96,10 @@ int main(int argc, char** argv) {
   app.add_option("--gpus", gpus,
                  "So many invented GPUs, whatever the machine has")
       ->check(CLI::Range(0, 1024));
+  std::string listen;
+  app.add_option("--listen", listen,
+                 "Where its page is served: 127.0.0.1:8750; muster web tells "
+                 "the way in");
   CLI11_PARSE(app, argc, argv);
 
   if (!config_file.empty()) {
@@ -104,6 +109,11 @@ int main(int argc, char** argv) {
   }
   if (gpus.has_value()) {
     options.config.devices = std::vector<muster::Device>(*gpus);
+  }
+  if (!listen.empty()) {
+    const auto address = muster::local::ParseLoopback(listen);
+    if (!address.ok()) return Fail(address.status());
+    options.config.listen = *address;
   }
   options.state = fs::absolute(options.state).lexically_normal().string();
   options.socket = fs::absolute(options.socket).lexically_normal().string();

@@ -1,0 +1,145 @@
+// The queue: who runs, who waits and why; and those that have finished.
+
+import {number, plural} from './format.js';
+import {age, badge, gpuCount, jobLink, jobPath, KeyedList, now, show, stateOf,
+  whyText} from './localparts.js';
+import {el} from './shell.js';
+
+const COLUMNS = ['Job', 'State', 'Priority', 'User', 'GPUs', 'Queue', 'Since',
+  ''];
+
+// {hold: 'Hold', ...}: what can be asked of it now, a route each.
+export function actionsOf(job) {
+  const list = {};
+  if (job.finished !== undefined) return list;
+  if (job.held) list.release = 'Release';
+  else list.hold = 'Hold';
+  list.cancel = 'Cancel';
+  return list;
+}
+
+function cell(label, ...children) {
+  return el('td', {'data-label': label}, ...children);
+}
+
+export class Queue {
+  constructor(page) {
+    this.page = page;
+    this.search = el('input', {type: 'search', placeholder: 'Filter',
+      'aria-label': 'Filter the queue', oninput: () => this.fill()});
+    this.note = el('p', {class: 'about'});
+    this.body = el('tbody', {});
+    this.table = el('table', {class: 'cards queue'},
+      el('caption', {class: 'unseen'}, 'Queue'),
+      el('thead', {}, el('tr', {}, ...COLUMNS.map((c) =>
+        el('th', {scope: 'col'}, c)))), this.body);
+    this.rows = new KeyedList(this.body, (job) => this.make(job),
+      (row, job) => this.fillRow(row, job));
+    this.element = el('div', {class: 'card'},
+      el('div', {class: 'controls'}, this.search), this.note, this.table);
+    this.list = {jobs: [], waiting: 0, running: 0, left_out: 0};
+  }
+
+  set(list) {
+    this.list = list;
+    this.fill();
+  }
+
+  fill() {
+    const word = this.search.value.trim().toLowerCase();
+    const has = (job) => [job.name, `#${job.id}`, stateOf(job), job.queue,
+      job.priority, this.page.user(job.uid), job.why ?? '']
+        .some((text) => text.toLowerCase().includes(word));
+    const jobs = this.list.jobs.filter((job) => !word || has(job));
+    this.rows.set(jobs, (job) => job.id);
+    const {running, waiting, left_out: out} = this.list;
+    show(this.note, running + waiting === 0 ? 'Nothing runs, nothing waits.' :
+      `${plural(running, 'job')} with a place, ${number(waiting)} waiting, in ` +
+      'the order in which they are decided' +
+      (out ? `; ${number(out)} more are not shown` : '') + '.');
+    this.table.hidden = jobs.length === 0;
+  }
+
+  make(job) {
+    return el('tr', {tabindex: -1, 'data-job': job.id, onclick: (e) => {
+      if (!e.target.closest('button, a')) location.hash = jobPath(job.id);
+    }});
+  }
+
+  fillRow(row, job) {
+    const state = stateOf(job);
+    const since = state === 'running' && job.started ? job.started :
+      job.submitted;
+    const devices = this.page.devicesOf(job.id);
+    show(row,
+      el('th', {scope: 'row'}, jobLink(job.id), ' ',
+        el('span', {class: 'name'}, job.name),
+        job.why ? el('small', {class: 'reason'},
+          whyText(job.why, job.blocked_by)) : null),
+      cell('State', badge(state), job.preemptions > 0 && state === 'running' ?
+        el('small', {}, ` preempted ${job.preemptions}×`) : null),
+      cell('Priority', job.priority),
+      cell('User', this.page.user(job.uid)),
+      cell('GPUs', gpuCount(job.gpus), devices.length ?
+        el('small', {}, ` on ${devices.join(', ')}`) : null),
+      cell('Queue', job.queue),
+      cell('Since', age(since, now())),
+      el('td', {class: 'actions'}, ...this.buttons(job)));
+  }
+
+  buttons(job) {
+    if (!this.page.may(job)) return [];
+    return Object.entries(actionsOf(job)).map(([action, text]) =>
+      el('button', {type: 'button', 'data-action': action,
+        'data-job': job.id, 'aria-label': `${text} #${job.id}`}, text));
+  }
+
+  // --- Keyboard ---
+
+  get selected() {
+    return document.activeElement?.closest('tr[data-job]') ?? null;
+  }
+
+  step(by) {
+    const rows = [...this.body.rows];
+    if (rows.length === 0) return;
+    const at = rows.indexOf(this.selected);
+    const to = at < 0 ? (by > 0 ? 0 : rows.length - 1) :
+      Math.max(0, Math.min(rows.length - 1, at + by));
+    rows[to].focus();
+    rows[to].scrollIntoView({block: 'nearest'});
+  }
+}
+
+// Jobs that have finished, newest first.
+export class History {
+  constructor(page) {
+    this.page = page;
+    this.body = el('tbody', {});
+    this.rows = new KeyedList(this.body, () => el('tr', {}),
+      (row, job) => this.fillRow(row, job));
+    this.none = el('p', {class: 'about'}, 'None yet.');
+    this.table = el('table', {class: 'cards'},
+      el('caption', {class: 'unseen'}, 'Finished'),
+      el('thead', {}, el('tr', {}, ...['Job', 'State', 'Code', 'User', 'Ran',
+        'Ended'].map((c) => el('th', {scope: 'col'}, c)))), this.body);
+    this.element = el('div', {class: 'card'}, this.none, this.table);
+  }
+
+  set(jobs) {
+    this.rows.set(jobs, (job) => job.id);
+    this.none.hidden = jobs.length > 0;
+    this.table.hidden = jobs.length === 0;
+  }
+
+  fillRow(row, job) {
+    show(row,
+      el('th', {scope: 'row'}, jobLink(job.id), ' ',
+        el('span', {class: 'name'}, job.name)),
+      cell('State', badge(stateOf(job))),
+      cell('Code', String(job.exit_code ?? '')),
+      cell('User', this.page.user(job.uid)),
+      cell('Ran', job.started ? age(job.started, job.finished) : '–'),
+      cell('Ended', `${age(job.finished)} ago`));
+  }
+}
