@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "adapters/local/controller/controller.h"
+#include "adapters/local/model/other_process.h"
 #include "adapters/local/store/history.h"
 #include "adapters/serve/http_server.h"
 #include "muster/ids.h"
@@ -24,6 +25,8 @@ struct ApiOptions {
   // output: the name of a file there, or an absolute path. Null: to the files
   // "output" and "error".
   std::function<std::string(const std::string& folder, bool error)> output_of{};
+  // Who else computes on the GPUs; null: nobody. On the loop's thread.
+  std::function<std::vector<OtherProcess>()> others{};
   // Where its page is, "http://127.0.0.1:8750"; null, or empty: nowhere. On the
   // loop's thread.
   std::function<std::string()> web_address{};

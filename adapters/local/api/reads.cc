@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/api/context.h"
@@ -245,7 +246,9 @@ HttpResponse Web(const ApiContext& context) {
 
 HttpResponse Nodes(const ApiContext& context) {
   Json json{{"nodes", Json::array()}};
-  json["nodes"].push_back(NodeJson(context.controller.ViewNode(),
+  const auto others = context.options.others ? context.options.others()
+                                             : std::vector<OtherProcess>();
+  json["nodes"].push_back(NodeJson(context.controller.ViewNode(), others,
                                    context.controller.config().scheduler));
   return JsonAnswer(ToText(json));
 }

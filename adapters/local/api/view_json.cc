@@ -101,7 +101,8 @@ Json ExplanationJson(const JobExplanation& explanation) {
           {"ahead", explanation.ahead}};
 }
 
-Json NodeJson(const NodeView& view, const SchedulerConfig& config) {
+Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
+              const SchedulerConfig& config) {
   Json devices = Json::array();
   for (uint32_t d = 0; d < view.node.devices.size(); ++d) {
     const Device& device = view.node.devices[d];
@@ -123,6 +124,12 @@ Json NodeJson(const NodeView& view, const SchedulerConfig& config) {
     if (share.device < devices.size()) {
       devices[share.device]["others"] = share.milli;
     }
+  }
+  for (const OtherProcess& other : others) {
+    if (other.device >= devices.size()) continue;
+    Json& process = devices[other.device]["processes"].emplace_back(
+        Json{{"pid", other.pid}, {"uid", other.uid}});
+    if (other.memory_bytes > 0) process["memory"] = other.memory_bytes;
   }
   return {{"name", view.node.key},
           {"capacity", AmountsJson(CapacityOf(view.node, config), config)},

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/views.h"
+#include "adapters/local/model/other_process.h"
 #include "muster/config.h"
 #include "muster/reason.h"
 
@@ -20,6 +22,7 @@ nlohmann::ordered_json ForecastJson(const ForecastResult& result);
 nlohmann::ordered_json ExplanationJson(const JobExplanation& explanation);
 // Resources by their names in the configuration, in its units.
 nlohmann::ordered_json NodeJson(const NodeView& view,
+                                const std::vector<OtherProcess>& others,
                                 const SchedulerConfig& config);
 nlohmann::ordered_json QueueJson(const QueueView& view,
                                  const SchedulerConfig& config);

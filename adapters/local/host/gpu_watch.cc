@@ -1,5 +1,7 @@
 #include "adapters/local/host/gpu_watch.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -21,6 +23,23 @@ int32_t ParentOf(int32_t pid) {
   if (name == std::string::npos) return 0;
   int32_t parent = 0;
   return sscanf(line.c_str() + name + 2, "%*c %d", &parent) == 1 ? parent : 0;
+}
+
+// Of processes that have gone meanwhile nothing is told.
+std::vector<OtherProcess> OthersOn(std::span<const Gpu> gpus,
+                                   std::span<const int32_t> shims) {
+  std::vector<OtherProcess> others;
+  for (uint32_t device = 0; device < gpus.size(); ++device) {
+    for (const GpuProcess& process : gpus[device].processes) {
+      struct stat is{};
+      const std::string folder = absl::StrCat("/proc/", process.pid);
+      if (DescendsFrom(process.pid, shims) || stat(folder.c_str(), &is) != 0) {
+        continue;
+      }
+      others.push_back({device, process.pid, is.st_uid, process.memory_bytes});
+    }
+  }
+  return others;
 }
 
 }  // namespace
@@ -52,6 +71,7 @@ absl::StatusOr<ExternalUsage> GpuWatch::Look(const std::string& key,
   absl::StatusOr<std::vector<Gpu>> gpus = nvml_->List();
   if (!gpus.ok()) return gpus.status();
   gpus_ = *std::move(gpus);
+  others_ = OthersOn(gpus_, shims);
   return UsedByOthers(key, gpus_,
                       [&](uint32_t pid) { return DescendsFrom(pid, shims); });
 }

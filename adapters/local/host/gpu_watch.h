@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/gpu/gpu.h"
 #include "adapters/local/gpu/nvml.h"
+#include "adapters/local/model/other_process.h"
 #include "muster/device.h"
 #include "muster/node.h"
 
@@ -32,6 +33,8 @@ class GpuWatch {
   // milliseconds a GPU.
   absl::StatusOr<ExternalUsage> Look(const std::string& key,
                                      std::span<const int32_t> shims);
+  // As the last Look found them, by GPU.
+  const std::vector<OtherProcess>& others() const { return others_; }
   // CUDA_VISIBLE_DEVICES of a task that holds these. INTERNAL: one is not
   // there.
   absl::StatusOr<std::string> Visible(
@@ -46,6 +49,7 @@ class GpuWatch {
   std::unique_ptr<Nvml> nvml_;  // Null: there is no driver.
   bool invented_;
   std::vector<Gpu> gpus_{};
+  std::vector<OtherProcess> others_{};
 };
 
 // Whether one of `ancestors` is the process or a parent of it, or of a parent,

@@ -167,6 +167,7 @@ absl::Status Host::OpenServer() {
           .state = options_.state,
           .owner = geteuid(),
           .output_of = OutputOf,
+          .others = [this] { return gpus_->others(); },
           .web_address =
               [this] { return gate_ == nullptr ? "" : gate_->address(); }},
       [this] { Wake(); });

@@ -50,6 +50,7 @@ Daemon::Daemon() {
   controller = *std::move(began);
   api = std::make_unique<Api>(ApiOptions{.state = state,
                                          .owner = kOwner,
+                                         .others = [this] { return others; },
                                          .web_address = [this] { return web; }},
                               [this] { ++woken; });
   Turn();

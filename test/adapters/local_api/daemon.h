@@ -63,6 +63,7 @@ class Daemon {
   std::unique_ptr<Controller> controller{};
   std::unique_ptr<Api> api{};
   std::string web = "http://127.0.0.1:8750";  // Where its page is.
+  std::vector<OtherProcess> others{};
   int woken = 0;
 
  private:

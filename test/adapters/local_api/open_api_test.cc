@@ -113,7 +113,14 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/events", "/v1/events?after=x", "", 400);
   ask("GET", "/v1/users", "/v1/users", "", 200);
   ask("GET", "/v1/web", "/v1/web", "", 200);
-  ask("GET", "/v1/nodes", "/v1/nodes", "", 200);
+  daemon.others = {{.device = 1, .pid = 7, .uid = 8, .memory_bytes = 9},
+                   {.device = 1, .pid = 8},
+                   {.device = 9}};
+  const Answered nodes = ask("GET", "/v1/nodes", "/v1/nodes", "", 200);
+  const Json devices = nodes.json()["nodes"][0]["devices"];
+  EXPECT_EQ(devices[1]["processes"],
+            Json::parse(R"([{"pid":7,"uid":8,"memory":9},{"pid":8,"uid":0}])"));
+  EXPECT_FALSE(devices[0].contains("processes"));
   ask("GET", "/v1/queues", "/v1/queues", "", 200);
   ask("GET", "/v1/version", "/v1/version", "", 200);
   ask("GET", "/v1/healthz", "/v1/healthz", "", 200);
