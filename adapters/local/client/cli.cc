@@ -18,14 +18,6 @@
 namespace muster::local {
 namespace {
 
-// That of the system where there is none of one's own.
-std::string FindSocket() {
-  std::string socket = DefaultSocket();
-  const bool chosen = !EnvironmentText("MUSTER_SOCKET").empty();
-  if (chosen || access(socket.c_str(), F_OK) == 0) return socket;
-  return access(kSystemSocket, F_OK) == 0 ? kSystemSocket : socket;
-}
-
 // The program's options and commands; what was typed, and what is to run.
 class CommandLine {
  public:
@@ -33,6 +25,7 @@ class CommandLine {
 
   CommandLine();
 
+  void AddOther(const OtherCommand& other, const Streams& to);
   // Throws CLI::ParseError.
   void Parse(std::vector<std::string> arguments);
   CLI::App& app() { return app_; }
@@ -147,6 +140,17 @@ void CommandLine::Parse(std::vector<std::string> arguments) {
       throw CLI::ExtrasError(command->get_name(), {words[0]});
     }
   }
+}
+
+void CommandLine::AddOther(const OtherCommand& other, const Streams& to) {
+  CLI::App* command = Add(other.name.c_str(), other.help.c_str(), nullptr);
+  command->fallthrough(false);
+  command->prefix_command();
+  command->callback([this, command, other, to] {
+    run_ = [this, command, other, to](Session*) {
+      return other.run(Submission(command).command, socket_, to);
+    };
+  });
 }
 
 void CommandLine::AddSubmit() {
@@ -299,8 +303,17 @@ CommandLine::CommandLine() {
 
 }  // namespace
 
-int RunMuster(const std::vector<std::string>& arguments, const Streams& to) {
+std::string FindSocket() {
+  std::string socket = DefaultSocket();
+  const bool chosen = !EnvironmentText("MUSTER_SOCKET").empty();
+  if (chosen || access(socket.c_str(), F_OK) == 0) return socket;
+  return access(kSystemSocket, F_OK) == 0 ? kSystemSocket : socket;
+}
+
+int RunMuster(const std::vector<std::string>& arguments, const Streams& to,
+              const std::vector<OtherCommand>& others) {
   CommandLine line;
+  for (const OtherCommand& other : others) line.AddOther(other, to);
   try {
     line.Parse(arguments);
   } catch (const CLI::ParseError& error) {

@@ -17,10 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/cli.h"
 #include "adapters/local/client/exec_command.h"
-#include "adapters/serve/http_server.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/adapters/local_api/daemon.h"
+#include "test/adapters/local_api/served_daemon.h"
 
 namespace muster::local {
 namespace {
@@ -36,63 +35,27 @@ struct Ran {
   std::string err{};
 };
 
-// Turns every millisecond, on a thread of its own.
 class ClientApiTest : public ::testing::Test {
  protected:
-  ClientApiTest() {
-    auto server = serve::HttpServer::Start(
-        {}, {{.path = daemon_.state + "/socket"}},
-        {.connections = 200,
-         .connections_of_peer = 100,
-         .body = 4 << 20,
-         .answer = std::chrono::seconds(60)},
-        [this](serve::HttpRequest request, const serve::Reply& reply) {
-          daemon_.api->Handle(std::move(request), reply);
-        });
-    EXPECT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-    loop_ = std::thread([this] {
-      while (!stop_) {
-        {
-          const std::lock_guard lock(mutex_);
-          daemon_.now += kMillisecond;
-          daemon_.Turn();
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    });
-  }
-  ~ClientApiTest() override {
-    stop_ = true;
-    loop_.join();
-    server_.reset();
-  }
-
   Ran Muster(std::vector<std::string> arguments,
              const std::string& input = "") {
-    arguments.insert(arguments.begin(),
-                     {"--socket", daemon_.state + "/socket"});
+    arguments.insert(arguments.begin(), {"--socket", served_.socket()});
     std::istringstream in(input);
     std::ostringstream out;
     std::ostringstream err;
     const int code = RunMuster(arguments, {.in = in, .out = out, .err = err});
     return {code, out.str(), err.str()};
   }
-  void Exit(uint64_t job, int32_t code) {
-    const std::lock_guard lock(mutex_);
-    daemon_.Exit(job, code);
-  }
+  void Exit(uint64_t job, int32_t code) { served_.Exit(job, code); }
   void Write(uint64_t job, const std::string& text) {
     const std::string folder = daemon_.FolderOf(job);
     std::filesystem::create_directories(folder);
     std::ofstream(folder + "/output", std::ios::app) << text << std::flush;
   }
 
-  Daemon daemon_;
-  std::mutex mutex_;
-  std::atomic<bool> stop_ = false;
-  std::unique_ptr<serve::HttpServer> server_;
-  std::thread loop_;
+  ServedDaemon served_;
+  Daemon& daemon_ = served_.daemon();
+  std::mutex& mutex_ = served_.mutex();
 };
 
 TEST_F(ClientApiTest, ASubmittedJobIsSeenAndCancelled) {
