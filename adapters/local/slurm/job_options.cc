@@ -80,6 +80,9 @@ const OtherOption kOthers[] = {
     {"--reservation", Value::kSome, true, "there are no reservations"},
     {"-M,--clusters", Value::kSome, true, "there is one cluster"},
     {"-i,--input", Value::kSome, true, "the input is empty; use < FILE"},
+    {"--cpus-per-gpu", Value::kSome, true, "use --cpus-per-task"},
+    {"--ntasks-per-gpu", Value::kSome, true, "use --gpus-per-task"},
+    {"--tmp", Value::kSome, true, "the space of disks is not counted"},
     {"--uid", Value::kSome, true, "jobs run as who submits them"},
     {"--gid", Value::kSome, true, "jobs run as who submits them"},
 };

@@ -34,6 +34,7 @@ constexpr uint32_t kMostTasks = 10'000;
 constexpr int kWaitSeconds = 50;  // Shorter than what the server allows.
 constexpr milliseconds kSignalsEvery{20};
 constexpr milliseconds kLongestPause{200};
+constexpr std::chrono::seconds kLongestAbsence{60};
 
 const OtherOption kOthers[] = {
     {"-u,--unbuffered", Value::kNone, false, "output comes as it is written"},
@@ -178,6 +179,13 @@ absl::StatusOr<Step> MakeStep(const Start& start, Command* command,
           absl::StrCat("--ntasks=", *tasks, ": expected 1 to ", kMostTasks));
     }
   }
+  const auto nodes = job.Find("nodes");
+  const auto per_node = job.Find("ntasks-per-node");
+  if (!job.Find("ntasks") && (nodes || per_node)) {
+    const uint64_t count = uint64_t{Count(nodes.value_or(""), 1)} *
+                           Count(per_node.value_or(""), 1);
+    step.tasks = static_cast<uint32_t>(std::min<uint64_t>(count, kMostTasks));
+  }
   const uint64_t each = Count(job.Find("cpus-per-task").value_or(""), 1);
   const uint64_t asked = each * step.tasks;
   if (command->app().count("--overcommit") == 0 &&
@@ -248,6 +256,19 @@ absl::StatusOr<std::string> MakeText(const Options& o, const JobOptions& job,
   return *text + step + " --" + command + "\n";
 }
 
+// A daemon that starts anew is waited for: the job runs on meanwhile.
+absl::StatusOr<Json> AskPatiently(Session* session, const std::string& target) {
+  const auto until = std::chrono::steady_clock::now() + kLongestAbsence;
+  for (;;) {
+    auto answer = session->Ask("GET", target);
+    if (!absl::IsUnavailable(answer.status()) ||
+        std::chrono::steady_clock::now() > until) {
+      return answer;
+    }
+    std::this_thread::sleep_for(kLongestPause);
+  }
+}
+
 // Tells what a job writes, attempt after attempt, until it has finished.
 class Follower {
  public:
@@ -264,7 +285,7 @@ class Follower {
     Session session = start_.Open();
     milliseconds pause(5);
     for (;;) {
-      const auto job = session.Ask("GET", target_);
+      const auto job = AskPatiently(&session, target_);
       if (!job.ok()) return;
       const bool finished = job->contains("finished");
       const Json& tasks = ListOf(*job, "tasks");
@@ -280,8 +301,8 @@ class Follower {
         Note("queued and waiting for resources");
         told_ = true;
       }
-      if (attempt_ > 0 && !Print(&session)) return;
-      if (finished) return;
+      const bool whole = attempt_ == 0 || Print(&session);
+      if ((finished && whole) || !out_.good()) return;
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
     }
@@ -292,7 +313,7 @@ class Follower {
     start_.to.err << absl::StrCat("srun: job ", job_, " ", text, "\n")
                   << std::flush;
   }
-  // What there is and comes of this attempt, to its end.
+  // What there is and comes of this attempt. False: the daemon went away.
   bool Print(Session* session) {
     const auto answer = session->connection().Stream(
         absl::StrCat(target_, "/logs?stream=", stream_,
@@ -302,7 +323,7 @@ class Follower {
           out_ << part << std::flush;
           return out_.good();
         });
-    return answer.ok() && out_.good();
+    return answer.ok();
   }
 
   const Start& start_;
@@ -324,7 +345,7 @@ int WaitFor(const Start& start, Session* session, uint64_t job) {
   std::thread waiter([&] {
     Session own = start.Open();
     do {
-      ended = own.Ask("GET", absl::StrCat(target, "?wait=", kWaitSeconds));
+      ended = AskPatiently(&own, absl::StrCat(target, "?wait=", kWaitSeconds));
     } while (ended.ok() && !ended->contains("finished"));
     done = true;
   });
