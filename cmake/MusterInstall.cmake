@@ -85,6 +85,12 @@ if(TARGET musterd)
   install(FILES "${PROJECT_SOURCE_DIR}/adapters/local/host/musterd.service"
           DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/local")
 endif()
+if(TARGET muster_man)
+  foreach(section IN ITEMS 1 5 8)
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}"
+            FILES_MATCHING PATTERN "*.${section}")
+  endforeach()
+endif()
 if(TARGET muster-sim)
   install(FILES "${PROJECT_SOURCE_DIR}/adapters/cli/muster-sim.bash" RENAME muster-sim
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
