@@ -25,7 +25,8 @@ Command::Command(const std::string& name, const std::string& help)
     : app_(help), name_(name) {
   app_.name(name);
   app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  app_.set_help_flag("--help", "This text");
+  const bool heads = name == "squeue" || name == "sinfo";  // -h: no headings.
+  app_.set_help_flag(heads ? "--help" : "-h,--help", "This text");
   app_.set_version_flag("-V,--version",
                         std::string("muster ") + MUSTER_VERSION);
 }

@@ -12,6 +12,7 @@
 #include "adapters/local/slurm/command.h"
 #include "adapters/local/slurm/format.h"
 #include "adapters/local/slurm/job_view.h"
+#include "adapters/local/slurm/lookup.h"
 #include "adapters/local/slurm/programs.h"
 #include "adapters/local/slurm/times.h"
 #include "adapters/text/table.h"
@@ -316,23 +317,15 @@ absl::Status Print(const Start& start, Session* session, const Filter& filter,
                    const Printer& printer) {
   const auto jobs = Find(session, filter);
   if (!jobs.ok()) return jobs.status();
-  const auto nodes = session->Ask("GET", "/v1/nodes");
-  if (!nodes.ok()) return nodes.status();
-  const Json& list = ListOf(*nodes, "nodes");
-  const std::string node = list.empty() ? "" : list[0].value("name", "");
+  const auto node = NodeName(session);
+  if (!node.ok()) return node.status();
   std::string text = printer.Head();
   for (Json job : *jobs) {
-    Row row{.job = job, .node = node, .now = session->Now()};
+    Row row{.job = job, .node = *node, .now = session->Now()};
     if (printer.Asks()) {
-      const auto whole = session->Ask(
-          "GET", absl::StrCat("/v1/jobs/", job.value("id", uint64_t{0})));
-      if (!whole.ok() && !absl::IsNotFound(whole.status())) {
-        return whole.status();
-      }
-      if (whole.ok()) {
-        row.asked = AskedOf(*whole);
-        job["directory"] = whole->value("directory", "");
-      }
+      auto asked = LookUp(session, &job);
+      if (!asked.ok()) return asked.status();
+      row.asked = *std::move(asked);
     }
     text += printer.LineOf(row);
   }

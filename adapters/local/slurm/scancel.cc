@@ -29,6 +29,7 @@ const OtherOption kOthers[] = {
 };
 
 struct Options {
+  std::vector<std::string> jobs{};
   std::string user{}, name{}, state{}, partition{}, signal{};
   bool me = false, quiet = false, verbose = false;
 };
@@ -107,55 +108,28 @@ absl::StatusOr<Chosen> Choose(Session* session, const JobIds& ids,
   return chosen;
 }
 
-}  // namespace
+void AddOptions(Command* command, Options* o) {
+  CLI::App& app = command->app();
+  app.add_option("job", o->jobs, "Which")->take_all();
+  app.add_option("-u,--user", o->user, "Jobs of this user");
+  app.add_flag("--me", o->me, "One's own jobs");
+  app.add_option("-n,--name,--jobname", o->name, "Jobs of this name");
+  app.add_option("-t,--state", o->state, "Jobs that are PENDING, RUNNING, ...");
+  app.add_option("-p,--partition", o->partition, "Jobs of this queue");
+  app.add_option("-s,--signal", o->signal, "KILL alone");
+  app.add_flag("-Q,--quiet", o->quiet, "No errors of jobs");
+  app.add_flag("-v,--verbose", o->verbose, "Which jobs are stopped");
+  command->Add(kOthers);
+}
 
-int Scancel(const Start& start) {
-  Command command("scancel", "Stops jobs: scancel 7 8_3 9_[1-4]");
-  Options o;
-  std::vector<std::string> texts;
-  CLI::App& app = command.app();
-  app.add_option("job", texts, "Which")->take_all();
-  app.add_option("-u,--user", o.user, "Jobs of this user");
-  app.add_flag("--me", o.me, "One's own jobs");
-  app.add_option("-n,--name,--jobname", o.name, "Jobs of this name");
-  app.add_option("-t,--state", o.state, "Jobs that are PENDING, RUNNING, ...");
-  app.add_option("-p,--partition", o.partition, "Jobs of this queue");
-  app.add_option("-s,--signal", o.signal, "KILL alone");
-  app.add_flag("-Q,--quiet", o.quiet, "No errors of jobs");
-  app.add_flag("-v,--verbose", o.verbose, "Which jobs are stopped");
-  command.Add(kOthers);
-  int code = 0;
-  if (!command.Parse(start.arguments, start.to, nullptr, &code)) return code;
-  if (absl::Status s = CheckSignal(o.signal); !s.ok()) {
-    return command.Fail(start.to, s);
-  }
-  JobIds ids;
-  for (const std::string& text : texts) {
-    if (absl::Status s = ids.Add(text); !s.ok()) {
-      return command.Fail(start.to, s);
-    }
-  }
-  Session session = start.Open();
-  Filter filter;
-  if (absl::Status s = filter.Read(o, session.uid()); !s.ok()) {
-    return command.Fail(start.to, s);
-  }
-  if (ids.empty() && filter.empty()) {
-    return command.Fail(start.to, "No job identification provided");
-  }
-  std::string missing;
-  const auto chosen = Choose(&session, ids, filter, &missing);
-  if (!chosen.ok()) return command.Fail(start.to, chosen.status());
-  if (!missing.empty()) {
-    code = kError;
-    if (!o.quiet) {
-      command.Fail(start.to, absl::StrCat("Kill job error on job id ", missing,
-                                          ": Invalid job id specified"));
-    }
-  }
-  for (const auto& [id, text] : *chosen) {
+// What the command ends with. One after another: what is refused of one does
+// not keep the next from it.
+int Cancel(const Start& start, const Command& command, const Options& o,
+           Session* session, const Chosen& chosen) {
+  int code = kDone;
+  for (const auto& [id, text] : chosen) {
     if (o.verbose) start.to.err << "scancel: Terminating job " << text << "\n";
-    const auto answer = session.Ask("DELETE", absl::StrCat("/v1/jobs/", id));
+    const auto answer = session->Ask("DELETE", absl::StrCat("/v1/jobs/", id));
     // FAILED_PRECONDITION: it has finished by now.
     if (answer.ok() || absl::IsFailedPrecondition(answer.status())) continue;
     code = kError;
@@ -164,6 +138,38 @@ int Scancel(const Start& start) {
                                         answer.status().message()));
   }
   return code;
+}
+
+}  // namespace
+
+int Scancel(const Start& start) {
+  Command command("scancel", "Stops jobs: scancel 7 8_3 9_[1-4]");
+  Options o;
+  AddOptions(&command, &o);
+  int code = 0;
+  if (!command.Parse(start.arguments, start.to, nullptr, &code)) return code;
+  absl::Status s = CheckSignal(o.signal);
+  JobIds ids;
+  for (const std::string& text : o.jobs) {
+    if (s.ok()) s = ids.Add(text);
+  }
+  Session session = start.Open();
+  Filter filter;
+  if (s.ok()) s = filter.Read(o, session.uid());
+  if (!s.ok()) return command.Fail(start.to, s);
+  if (ids.empty() && filter.empty()) {
+    return command.Fail(start.to, "No job identification provided");
+  }
+  std::string missing;
+  const auto chosen = Choose(&session, ids, filter, &missing);
+  if (!chosen.ok()) return command.Fail(start.to, chosen.status());
+  code = Cancel(start, command, o, &session, *chosen);
+  if (missing.empty()) return code;
+  if (!o.quiet) {
+    command.Fail(start.to, absl::StrCat("Kill job error on job id ", missing,
+                                        ": Invalid job id specified"));
+  }
+  return kError;
 }
 
 }  // namespace muster::local::slurm

@@ -125,46 +125,58 @@ const OtherOption kOthers[] = {
     {"--yaml", Value::kMaybe, true, "use muster --json nodes"},
 };
 
+struct Options {
+  std::string format{}, partitions{};
+  bool nodes = false, no_header = false, is_long = false, summary = false;
+};
+
+void AddOptions(Command* command, Options* o) {
+  CLI::App& app = command->app();
+  app.add_flag("-N,--Node", o->nodes, "Lines of nodes");
+  app.add_flag("-l,--long", o->is_long, "More fields");
+  app.add_flag("-s,--summarize", o->summary, "Fewer lines");
+  app.add_flag("-h,--noheader", o->no_header, "No line of headings");
+  app.add_option("-p,--partition", o->partitions, "These queues");
+  app.add_option("-o,--format", o->format,
+                 "Fields: %P %R %a %l %D %t %T %N %n %c %C %m %e %G %F %A %E")
+      ->envname("SINFO_FORMAT");
+  command->Add(kOthers);
+}
+
+absl::StatusOr<Format> FormatOf(const Options& o) {
+  std::string text = o.format;
+  if (text.empty() && o.nodes) text = o.is_long ? kLongNodes : kNodes;
+  if (text.empty() && o.summary) text = kSummary;
+  if (text.empty()) text = o.is_long ? kLong : kUsual;
+  std::string letters;
+  for (const Field& field : kFields) letters += field.letter;
+  return Format::Parse(text, letters);
+}
+
+const Field& FieldOf(char letter) {
+  return *std::ranges::find(kFields, letter, &Field::letter);
+}
+
 }  // namespace
 
 int Sinfo(const Start& start) {
   Command command("sinfo", "The machine and its queues.");
-  std::string format_text;
-  std::string partitions;
-  bool nodes = false, no_header = false, is_long = false, summary = false;
-  CLI::App& app = command.app();
-  app.add_flag("-N,--Node", nodes, "Lines of nodes");
-  app.add_flag("-l,--long", is_long, "More fields");
-  app.add_flag("-s,--summarize", summary, "Fewer lines");
-  app.add_flag("-h,--noheader", no_header, "No line of headings");
-  app.add_option("-p,--partition", partitions, "These queues");
-  app.add_option("-o,--format", format_text,
-                 "Fields: %P %R %a %l %D %t %T %N %n %c %C %m %e %G %F %A %E")
-      ->envname("SINFO_FORMAT");
-  command.Add(kOthers);
+  Options o;
+  AddOptions(&command, &o);
   int code = 0;
   if (!command.Parse(start.arguments, start.to, nullptr, &code)) return code;
-  if (format_text.empty()) {
-    format_text = nodes     ? (is_long ? kLongNodes : kNodes)
-                  : summary ? kSummary
-                            : (is_long ? kLong : kUsual);
-  }
-  std::string letters;
-  for (const Field& field : kFields) letters += field.letter;
-  const auto format = Format::Parse(format_text, letters);
+  const auto format = FormatOf(o);
   if (!format.ok()) return command.Fail(start.to, format.status());
   Session session = start.Open();
   const auto machine = session.Ask("GET", "/v1/nodes");
   if (!machine.ok()) return command.Fail(start.to, machine.status());
   const auto queues = session.Ask("GET", "/v1/queues");
   if (!queues.ok()) return command.Fail(start.to, queues.status());
-  std::string text;
-  if (!no_header) {
-    text = format->Line([](char letter) -> std::string {
-      return std::ranges::find(kFields, letter, &Field::letter)->head;
-    });
+  if (!o.no_header) {
+    start.to.out << format->Line(
+        [](char letter) { return std::string(FieldOf(letter).head); });
   }
-  const std::vector<std::string> wanted = Parts(partitions);
+  const std::vector<std::string> wanted = Parts(o.partitions);
   for (const Json& queue : ListOf(*queues, "queues")) {
     const std::string name = queue.value("name", "");
     if (!wanted.empty() && std::ranges::find(wanted, name) == wanted.end()) {
@@ -172,12 +184,10 @@ int Sinfo(const Start& start) {
     }
     for (const Json& node : ListOf(*machine, "nodes")) {
       const Row row{node, queue};
-      text += format->Line([&](char letter) {
-        return std::ranges::find(kFields, letter, &Field::letter)->text(row);
-      });
+      start.to.out << format->Line(
+          [&](char letter) { return FieldOf(letter).text(row); });
     }
   }
-  start.to.out << text;
   return kDone;
 }
 

@@ -11,6 +11,7 @@
 #include "adapters/local/slurm/command.h"
 #include "adapters/local/slurm/format.h"
 #include "adapters/local/slurm/job_view.h"
+#include "adapters/local/slurm/lookup.h"
 #include "adapters/local/slurm/programs.h"
 #include "adapters/local/slurm/queue_json.h"
 #include "adapters/local/slurm/times.h"
@@ -300,12 +301,56 @@ std::vector<std::pair<Json, std::string>> Joined(const std::vector<Json>& jobs,
   return rows;
 }
 
-absl::StatusOr<std::string> NodeName(Session* session) {
-  const auto nodes = session->Ask("GET", "/v1/nodes");
-  if (!nodes.ok()) return nodes.status();
-  const Json& list = ListOf(*nodes, "nodes");
-  return list.empty() ? "" : list[0].value("name", "");
-}
+// What is printed of the jobs.
+class Printer {
+ public:
+  Printer(const Options& o, const Format& format, std::string node)
+      : o_(o), format_(format), node_(std::move(node)) {}
+
+  // All lines, or all of the JSON.
+  absl::Status Print(Session* session, const std::vector<Json>& jobs) const {
+    const bool asks = Asks();
+    Json list = Json::array();
+    std::string text = o_.no_header ? "" : Head();
+    for (auto& [job, id] : Joined(jobs, o_.apart || o_.json)) {
+      Row row{.job = job, .id = id, .node = node_, .now = session->Now()};
+      if (asks) {
+        auto asked = LookUp(session, &job);
+        if (!asked.ok()) return asked.status();
+        row.asked = *std::move(asked);
+      }
+      if (o_.json) {
+        list.push_back(QueueJson(job, row.asked, NodesOf(row)));
+      } else {
+        text += format_.Line([&](char letter) { return Of(letter).text(row); });
+      }
+    }
+    if (o_.json) {
+      session->PrintJson(Envelope("squeue", std::move(list)));
+    } else {
+      session->out() << text;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static const Field& Of(char letter) {
+    return *std::ranges::find(kFields, letter, &Field::letter);
+  }
+  bool Asks() const {
+    return o_.json || std::ranges::any_of(kFields, [&](const Field& field) {
+             return field.asks && format_.Has(field.letter);
+           });
+  }
+  std::string Head() const {
+    return format_.Line(
+        [](char letter) { return std::string(Of(letter).head); });
+  }
+
+  const Options& o_;
+  const Format& format_;
+  const std::string node_;
+};
 
 }  // namespace
 
@@ -328,52 +373,16 @@ int Squeue(const Start& start) {
     return command.Fail(start.to, s);
   }
   const bool why = options.json || format->Has('R') || format->Has('r');
-  auto jobs = Find(&session, filter, why);
+  const auto jobs = Find(&session, filter, why);
   if (!jobs.ok()) return command.Fail(start.to, jobs.status());
   if (absl::Status s = CheckIds(&session, filter, *jobs); !s.ok()) {
     return command.Fail(start.to, s);
   }
-  const auto node = NodeName(&session);
+  auto node = NodeName(&session);
   if (!node.ok()) return command.Fail(start.to, node.status());
-  const bool asks =
-      options.json || std::ranges::any_of(kFields, [&](const Field& field) {
-        return field.asks && format->Has(field.letter);
-      });
-  Json list = Json::array();
-  std::string text;
-  if (!options.no_header) {
-    text = format->Line([](char letter) -> std::string {
-      return std::ranges::find(kFields, letter, &Field::letter)->head;
-    });
-  }
-  for (auto& [job, id] : Joined(*jobs, options.apart || options.json)) {
-    Row row{.job = job, .id = id, .node = *node, .now = session.Now()};
-    if (asks) {
-      auto whole = session.Ask(
-          "GET", absl::StrCat("/v1/jobs/", job.value("id", uint64_t{0})));
-      if (whole.ok()) {
-        row.asked = AskedOf(*whole);
-        if (whole->contains("directory")) {
-          job["directory"] = (*whole)["directory"];
-        }
-      } else if (!absl::IsNotFound(whole.status())) {
-        return command.Fail(start.to, whole.status());
-      }
-    }
-    if (options.json) {
-      list.push_back(QueueJson(job, row.asked, NodesOf(row)));
-      continue;
-    }
-    text += format->Line([&](char letter) {
-      return std::ranges::find(kFields, letter, &Field::letter)->text(row);
-    });
-  }
-  if (options.json) {
-    session.PrintJson(Envelope("squeue", std::move(list)));
-  } else {
-    start.to.out << text;
-  }
-  return kDone;
+  const Printer printer(options, *format, *std::move(node));
+  const absl::Status printed = printer.Print(&session, *jobs);
+  return printed.ok() ? kDone : command.Fail(start.to, printed);
 }
 
 }  // namespace muster::local::slurm

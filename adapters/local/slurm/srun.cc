@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <thread>
@@ -80,6 +81,12 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The job that this process is of; empty: none.
+std::string JobAround() {
+  const std::string job = Variable("SLURM_JOB_ID");
+  return job.empty() ? Variable("MUSTER_JOB_ID") : job;
+}
+
 uint32_t Count(const std::string& text, uint32_t otherwise) {
   uint32_t count = 0;
   return absl::SimpleAtoi(text, &count) && count > 0 ? count : otherwise;
@@ -98,7 +105,7 @@ std::vector<std::string> DevicesOfJob(const Start& start) {
   }
   Session session = start.Open();
   const auto nodes = session.Ask("GET", "/v1/nodes");
-  const std::string job = Variable("SLURM_JOB_ID");
+  const std::string job = JobAround();
   if (!nodes.ok()) return devices;
   devices.clear();
   for (const Json& node : ListOf(*nodes, "nodes")) {
@@ -191,7 +198,7 @@ absl::StatusOr<Step> MakeStep(const Start& start, Command* command,
   if (command->app().count("--overcommit") == 0 &&
       asked > uint64_t{most} * cpus) {
     return absl::InvalidArgumentError(
-        absl::StrCat("Unable to create step for job ", Variable("SLURM_JOB_ID"),
+        absl::StrCat("Unable to create step for job ", JobAround(),
                      ": More processors requested than permitted: ", asked,
                      " of ", uint64_t{most} * cpus));
   }
@@ -273,8 +280,9 @@ absl::StatusOr<Json> AskPatiently(Session* session, const std::string& target) {
 class Follower {
  public:
   Follower(const Start& start, uint64_t job, const char* stream,
-           std::ostream* out, bool notes)
+           std::ostream* out, bool notes, std::mutex* telling)
       : start_(start),
+        telling_(*telling),
         target_(absl::StrCat("/v1/jobs/", job)),
         job_(job),
         stream_(stream),
@@ -310,6 +318,7 @@ class Follower {
 
  private:
   void Note(const char* text) {
+    const std::lock_guard lock(telling_);
     start_.to.err << absl::StrCat("srun: job ", job_, " ", text, "\n")
                   << std::flush;
   }
@@ -320,6 +329,7 @@ class Follower {
                      "&follow=1&from=", bytes_, "&attempt=", attempt_),
         [this](std::string_view part) {
           bytes_ += part.size();
+          const std::lock_guard lock(telling_);
           out_ << part << std::flush;
           return out_.good();
         });
@@ -327,6 +337,7 @@ class Follower {
   }
 
   const Start& start_;
+  std::mutex& telling_;  // Guards the streams.
   const std::string target_;
   const uint64_t job_;
   const char* const stream_;
@@ -338,7 +349,8 @@ class Follower {
 };
 
 // Waits for the end on another thread, while signals cancel the job.
-int WaitFor(const Start& start, Session* session, uint64_t job) {
+int WaitFor(const Start& start, Session* session, uint64_t job,
+            std::mutex* telling) {
   const std::string target = absl::StrCat("/v1/jobs/", job);
   std::atomic<bool> done = false;
   absl::StatusOr<Json> ended = absl::UnknownError("");
@@ -361,11 +373,13 @@ int WaitFor(const Start& start, Session* session, uint64_t job) {
     // It may have finished by now.
     session->Ask("DELETE", target).status().IgnoreError();
     cancelled = true;
+    const std::lock_guard lock(*telling);
     start.to.err << absl::StrCat("srun: job ", job, " is cancelled\n")
                  << std::flush;
   }
   waiter.join();
   if (!ended.ok()) {
+    const std::lock_guard lock(*telling);
     start.to.err << "srun: error: " << ended.status().message() << "\n";
     return kError;
   }
@@ -397,8 +411,9 @@ int RunJob(const Start& start, const Command& command, const Options& o,
   } else {
     if (!o.quiet) WarnOf(command, start.to, *answer);
     const uint64_t id = ListOf(*answer, "jobs")[0].value("id", uint64_t{0});
-    Follower out(start, id, "output", &start.to.out, !o.quiet);
-    Follower error(start, id, "error", &start.to.err, false);
+    std::mutex telling;
+    Follower out(start, id, "output", &start.to.out, !o.quiet, &telling);
+    Follower error(start, id, "error", &start.to.err, false, &telling);
     std::thread out_thread([&] {
       if (o.output.empty()) out.Run();
     });
@@ -407,7 +422,7 @@ int RunJob(const Start& start, const Command& command, const Options& o,
         error.Run();
       }
     });
-    code = WaitFor(start, &session, id);
+    code = WaitFor(start, &session, id, &telling);
     out_thread.join();
     error_thread.join();
   }
@@ -428,7 +443,7 @@ int Srun(const Start& start) {
   if (words.empty()) {
     return command.Fail(start.to, "No command given to execute.");
   }
-  if (Variable("SLURM_JOB_ID").empty()) {
+  if (JobAround().empty()) {
     return RunJob(start, command, o, job, words);
   }
   const auto step = MakeStep(start, &command, o, job, std::move(words));

@@ -240,6 +240,7 @@ TEST_F(SlurmApiTest, TheHistoryIsFilteredAndFormatted) {
 
 TEST_F(SlurmApiTest, AJobOfItsOwnIsRunAndItsCodeTold) {
   unsetenv("SLURM_JOB_ID");
+  unsetenv("MUSTER_JOB_ID");
   ExpectRefused(Call("srun", {}), "No command given");
   std::thread ends([this] {
     for (;;) {
