@@ -3,7 +3,6 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
@@ -12,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "adapters/local/client/job_id.h"
+#include "adapters/local/client/user_names.h"
 #include "muster/workload/parse.h"
 
 namespace muster::local::slurm {
@@ -169,14 +169,8 @@ std::string TresText(const Asked& asked) {
 }
 
 std::string UserName(uint32_t uid) {
-  static std::map<uint32_t, std::string>* const names =
-      new std::map<uint32_t, std::string>;  // Of one thread: the program's.
-  const auto [it, added] = names->try_emplace(uid);
-  if (added) {
-    const passwd* user = getpwuid(uid);
-    it->second = user == nullptr ? absl::StrCat(uid) : user->pw_name;
-  }
-  return it->second;
+  static UserNames* const names = new UserNames;  // Of the program's thread.
+  return names->Of(uid);
 }
 
 absl::StatusOr<uint32_t> ReadUser(const std::string& name) {
