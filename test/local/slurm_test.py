@@ -127,11 +127,16 @@ class SlurmTest(unittest.TestCase):
         srun = self.start("srun", "sh", "-c",
                           f"echo before; until [ -e {go} ]; do sleep 0.02; done; echo after; exit 4")
         self.assertEqual(srun.stdout.readline(), "before\n")
+        sbatch = self.start("sbatch", "--wait", "--wrap",
+                            f"until [ -e {go} ]; do sleep 0.02; done; exit 6")
+        self.assertEqual(sbatch.stdout.readline(), "Submitted batch job 2\n")
         self.d.kill()
         self.d.start()
         go.touch()
         out, err = srun.communicate(timeout=20)
         self.assertEqual((out, srun.returncode), ("after\n", 4), err)
+        _, err = sbatch.communicate(timeout=20)
+        self.assertEqual(sbatch.returncode, 6, err)
 
     def test_who_waits_is_told_why_and_what_would_become_of_a_script(self):
         hold = self.script("hold.sh", "sleep 1000")

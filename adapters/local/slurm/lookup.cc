@@ -1,12 +1,20 @@
 #include "adapters/local/slurm/lookup.h"
 
-#include <cstdint>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/json_list.h"
 
 namespace muster::local::slurm {
+namespace {
+
+constexpr int kWaitSeconds = 50;  // Shorter than what the server allows.
+constexpr std::chrono::seconds kLongestAbsence{60};
+constexpr std::chrono::milliseconds kPause{200};
+
+}  // namespace
 
 absl::StatusOr<std::optional<Asked>> LookUp(Session* session, Json* job) {
   const auto whole = session->Ask(
@@ -15,6 +23,26 @@ absl::StatusOr<std::optional<Asked>> LookUp(Session* session, Json* job) {
   if (!whole.ok()) return whole.status();
   if (whole->contains("directory")) (*job)["directory"] = (*whole)["directory"];
   return AskedOf(*whole);
+}
+
+absl::StatusOr<Json> AskPatiently(Session* session, const std::string& target) {
+  const auto until = std::chrono::steady_clock::now() + kLongestAbsence;
+  for (;;) {
+    auto answer = session->Ask("GET", target);
+    if (!absl::IsUnavailable(answer.status()) ||
+        std::chrono::steady_clock::now() > until) {
+      return answer;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+absl::StatusOr<Json> WaitFor(Session* session, uint64_t job) {
+  for (;;) {
+    auto answer = AskPatiently(
+        session, absl::StrCat("/v1/jobs/", job, "?wait=", kWaitSeconds));
+    if (!answer.ok() || answer->contains("finished")) return answer;
+  }
 }
 
 absl::StatusOr<std::string> NodeName(Session* session) {

@@ -17,6 +17,7 @@
 #include "adapters/local/slurm/command.h"
 #include "adapters/local/slurm/job_options.h"
 #include "adapters/local/slurm/job_view.h"
+#include "adapters/local/slurm/lookup.h"
 #include "adapters/local/slurm/programs.h"
 
 namespace muster::local::slurm {
@@ -209,11 +210,12 @@ int Sbatch(const Start& start) {
   const std::vector<Session::Json> jobs(list.begin(), list.end());
   code = TellSubmitted(start, o, jobs);
   if (code != kDone || !o.wait) return code;
-  std::vector<std::string> ids;
   for (const Session::Json& of : jobs) {
-    ids.push_back(absl::StrCat(of.value("id", uint64_t{0})));
+    const auto ended = WaitFor(&session, of.value("id", uint64_t{0}));
+    if (!ended.ok()) return command.Fail(start.to, ended.status());
+    code = std::max(code, CodeOf(*ended));
   }
-  return Wait(&session, ids);
+  return code;
 }
 
 }  // namespace muster::local::slurm

@@ -22,6 +22,7 @@
 #include "adapters/local/slurm/command.h"
 #include "adapters/local/slurm/job_options.h"
 #include "adapters/local/slurm/job_view.h"
+#include "adapters/local/slurm/lookup.h"
 #include "adapters/local/slurm/programs.h"
 #include "adapters/local/slurm/step.h"
 
@@ -32,10 +33,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 constexpr uint32_t kMostTasks = 10'000;
-constexpr int kWaitSeconds = 50;  // Shorter than what the server allows.
 constexpr milliseconds kSignalsEvery{20};
 constexpr milliseconds kLongestPause{200};
-constexpr std::chrono::seconds kLongestAbsence{60};
 
 const OtherOption kOthers[] = {
     {"-u,--unbuffered", Value::kNone, false, "output comes as it is written"},
@@ -263,19 +262,6 @@ absl::StatusOr<std::string> MakeText(const Options& o, const JobOptions& job,
   return *text + step + " --" + command + "\n";
 }
 
-// A daemon that starts anew is waited for: the job runs on meanwhile.
-absl::StatusOr<Json> AskPatiently(Session* session, const std::string& target) {
-  const auto until = std::chrono::steady_clock::now() + kLongestAbsence;
-  for (;;) {
-    auto answer = session->Ask("GET", target);
-    if (!absl::IsUnavailable(answer.status()) ||
-        std::chrono::steady_clock::now() > until) {
-      return answer;
-    }
-    std::this_thread::sleep_for(kLongestPause);
-  }
-}
-
 // Tells what a job writes, attempt after attempt, until it has finished.
 class Follower {
  public:
@@ -349,16 +335,14 @@ class Follower {
 };
 
 // Waits for the end on another thread, while signals cancel the job.
-int WaitFor(const Start& start, Session* session, uint64_t job,
-            std::mutex* telling) {
+int CodeOfJob(const Start& start, Session* session, uint64_t job,
+              std::mutex* telling) {
   const std::string target = absl::StrCat("/v1/jobs/", job);
   std::atomic<bool> done = false;
   absl::StatusOr<Json> ended = absl::UnknownError("");
   std::thread waiter([&] {
     Session own = start.Open();
-    do {
-      ended = AskPatiently(&own, absl::StrCat(target, "?wait=", kWaitSeconds));
-    } while (ended.ok() && !ended->contains("finished"));
+    ended = WaitFor(&own, job);
     done = true;
   });
   sigset_t waited;
@@ -422,7 +406,7 @@ int RunJob(const Start& start, const Command& command, const Options& o,
         error.Run();
       }
     });
-    code = WaitFor(start, &session, id, &telling);
+    code = CodeOfJob(start, &session, id, &telling);
     out_thread.join();
     error_thread.join();
   }
