@@ -36,7 +36,7 @@ void JobPhases::TryBegin() {
 
 void JobPhases::Begin() {
   s_.phase = LifePhase::kRunning;
-  if (s_.active_since == kForever) s_.active_since = s_.now;
+  if (!s_.paused && s_.active_since == kForever) s_.active_since = s_.now;
   book_.SetCondition(ConditionType::kQueuing, false, "JobDequeued");
   for (RoleState& role : s_.roles) role.open = false;
   for (uint32_t r = 0; r < s_.roles.size(); ++r) {
@@ -109,6 +109,19 @@ Duration JobPhases::Delay(uint32_t restarts) const {
   return std::min(delay, f.backoff_max);
 }
 
+// --- Standing still ----------------------------------------------------------
+
+void JobPhases::Pause() {
+  StopClock();
+  s_.paused = true;
+}
+
+void JobPhases::Continue() {
+  if (!s_.paused) return;
+  s_.paused = false;
+  if (HoldsPlaces()) s_.active_since = s_.now;
+}
+
 // --- Stopping ----------------------------------------------------------------
 
 void JobPhases::StopAll(AfterStop after, Duration notice, bool checkpoint) {
@@ -156,6 +169,7 @@ void JobPhases::StopNow(Duration grace) {
 
 void JobPhases::GiveUpPlaces() {
   StopClock();
+  s_.paused = false;
   book_.FreeIdlePlaces(TaskOutcome::kReleased);
   s_.lacking = 0;
   for (uint32_t task = 0; task < s_.tasks.size(); ++task) {

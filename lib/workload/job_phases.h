@@ -36,6 +36,10 @@ class JobPhases {
   // Before the n-th restart.
   Duration Delay(uint32_t restarts) const;
 
+  // --- Standing still ---
+  void Pause();
+  void Continue();
+
   // --- Stopping ---
   // All tasks, after a checkpoint if the job makes them and `notice` is enough.
   void StopAll(AfterStop after, Duration notice, bool checkpoint);

@@ -152,7 +152,7 @@ void Stepper::On(const Preempted& event) {
   if (!phases_.HoldsPlaces()) {
     // A part of its places, before it had all.
     if (s_.phase != LifePhase::kQueued) return;
-    if (!job_.requeue && s_.active_since != kForever) {
+    if (!job_.requeue && (s_.paused || s_.active_since != kForever)) {
       return phases_.Finish(LifePhase::kFailed, "Preempted");
     }
     return phases_.GiveUpPlaces();
@@ -232,6 +232,12 @@ void Stepper::On(const ResumeAsked&) {
   book_.SetCondition(ConditionType::kSuspended, false, "JobResumed");
   phases_.Reserve();
 }
+
+void Stepper::On(const Paused&) {
+  if (phases_.HoldsPlaces()) phases_.Pause();
+}
+
+void Stepper::On(const Continued&) { phases_.Continue(); }
 
 void Stepper::On(const DeletionAsked&) {
   if (s_.phase == LifePhase::kForgotten) return;

@@ -39,6 +39,8 @@ class Stepper {
   void On(const ResizeAsked& event);
   void On(const SuspendAsked&);
   void On(const ResumeAsked&);
+  void On(const Paused&);
+  void On(const Continued&);
   void On(const TimePassed&) {}
   void On(const DeletionAsked&);
   void On(const TasksListed& event);

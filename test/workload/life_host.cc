@@ -57,6 +57,9 @@ void LifeHost::Tell(const LifeEvent& event) {
       }
     }
   }
+  if (state_.paused && state_.active_since != kForever) {
+    Complain("time passes for a job that stands still");
+  }
   if (state_.phase == LifePhase::kRunning) NoteOrder();
   const LifeState before = state_;
   const absl::Status s = life_->Step(event, now_, &state_, &output_);
@@ -339,7 +342,8 @@ std::string LifeHost::Key() const {
   const auto time = [&](Time at) { put(at == kForever ? -1 : at - now_); };
   const LifeState& s = state_;
   put(static_cast<int64_t>(s.phase) | static_cast<int64_t>(s.after) << 8 |
-      s.suspend << 16 | s.free_restart << 17 | s.reserved << 18);
+      s.suspend << 16 | s.free_restart << 17 | s.reserved << 18 |
+      s.paused << 19);
   put(s.lacking);
   put(s.restarts);
   put(s.failed_indexes);

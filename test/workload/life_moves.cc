@@ -32,6 +32,8 @@ class MoveList {
       moves_.push_back({TimePassed{}, std::max(h_.now(), h_.output().wake_at)});
     }
     if (all_) {
+      if (h_.places() > 0) Add(Paused{});
+      if (h_.state().paused) Add(Continued{});
       std::vector<LiveTask> live;
       for (const TaskId id : h_.Live()) live.push_back({id, h_.attempt(id)});
       Add(TasksListed{live});

@@ -118,6 +118,7 @@ void DecisionDriver::Suspend(const DecisionRecord& decision, JobRecord* job) {
   for (const TaskId place : PlacesOf(decision, *job)) {
     tasks_.Suspend(job, place);
   }
+  if (!job->ended) lives_.MustTell(job, workload::Paused{});
   s_.Tell(job->row.id, "suspended");
 }
 
@@ -130,6 +131,7 @@ void DecisionDriver::Resume(const DecisionRecord& decision, JobRecord* job) {
     held->second.attempt = t.attempt;  // A resumption has one of its own.
     tasks_.Resume(job, place);
   }
+  if (!job->ended) lives_.MustTell(job, workload::Continued{});
   s_.Tell(job->row.id, "resumed");
 }
 

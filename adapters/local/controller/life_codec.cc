@@ -56,6 +56,8 @@ struct Writer {
   Json operator()(const workload::ResumeAsked&) const {
     return {"resume-asked"};
   }
+  Json operator()(const workload::Paused&) const { return {"paused"}; }
+  Json operator()(const workload::Continued&) const { return {"continued"}; }
   Json operator()(const workload::TimePassed&) const { return {"time-passed"}; }
   Json operator()(const workload::DeletionAsked&) const {
     return {"deletion-asked"};
@@ -179,6 +181,8 @@ std::optional<LifeEvent> Read(const std::string& name, Reader* r) {
   }
   if (name == "suspend-asked") return workload::SuspendAsked{};
   if (name == "resume-asked") return workload::ResumeAsked{};
+  if (name == "paused") return workload::Paused{};
+  if (name == "continued") return workload::Continued{};
   if (name == "time-passed") return workload::TimePassed{};
   if (name == "deletion-asked") return workload::DeletionAsked{};
   if (name == "tasks-listed") return workload::TasksListed{r->LiveTasks()};

@@ -106,6 +106,7 @@ struct LifeState {
   AfterStop after = AfterStop::kRestart;
   bool reserved = false;       // The scheduler knows the gang.
   bool suspend = false;        // Asked for.
+  bool paused = false;         // Its tasks stand still: the clock, too.
   bool free_restart = false;   // The restart under way is nobody's failure.
   uint32_t live = 0;           // Tasks that run, start or stop.
   uint32_t lacking = 0;        // Members whose place is gone and comes again.
@@ -118,8 +119,9 @@ struct LifeState {
   Time checkpoint_at = 0;         // Of the last that is done; 0: none.
   Time stop_by = kForever;        // When a checkpoint is waited for no longer.
   Time start_at = 0;              // When kBackoff ends.
-  Time active_since = kForever;   // With places; kForever: it has none.
-  Duration active_used = 0;       // Before that.
+  // With places and not paused; kForever: it is not so.
+  Time active_since = kForever;
+  Duration active_used = 0;  // Before that.
   Time finished_at = kForever;
   std::vector<TaskState> tasks{};  // By role, then index.
   std::vector<RoleState> roles{};

@@ -79,6 +79,10 @@ struct ResizeAsked {
 };
 struct SuspendAsked {};
 struct ResumeAsked {};
+// The scheduler has the tasks stand still where they are, in their places, and
+// go on: that time is not the job's. Told twice, it is as once.
+struct Paused {};
+struct Continued {};
 // Time has passed: LifeOutput::wake_at.
 struct TimePassed {};
 // The job is to be gone, with all its tasks.
@@ -98,7 +102,7 @@ using LifeEvent =
     std::variant<Submitted, Placed, PlacesTaken, Preempted, TaskStarted,
                  TaskReady, TaskExited, CheckpointDone, ResizeAsked,
                  SuspendAsked, ResumeAsked, TimePassed, DeletionAsked,
-                 TasksListed>;
+                 TasksListed, Paused, Continued>;
 
 // --- Actions -----------------------------------------------------------------
 

@@ -26,6 +26,8 @@ TEST(LifeCodecTest, EveryEventComesBackAsItWas) {
       SuspendAsked{},
       ResumeAsked{},
       TimePassed{},
+      Paused{},
+      Continued{},
       DeletionAsked{},
       TasksListed{{{{0, 1}, 2, true}}}};
   ASSERT_EQ(events.size(), std::variant_size_v<LifeEvent>);
