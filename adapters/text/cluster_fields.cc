@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "muster/device_set.h"
@@ -67,6 +68,11 @@ void ReadDevices(const Value& value, std::vector<Device>* devices) {
     device = ReadDevice(&f);
   } else {
     count = value.Integer(0, DeviceSet::kCapacity);
+  }
+  if (devices->size() + static_cast<size_t>(count) > DeviceSet::kCapacity) {
+    value.Wrong("a node has at most " + std::to_string(DeviceSet::kCapacity) +
+                " devices");
+    return;
   }
   devices->insert(devices->end(), static_cast<size_t>(count), device);
 }

@@ -55,6 +55,11 @@ std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
   return out;
 }
 
+// Who submits from within a task has its variables, which are not the job's.
+bool IsOurs(const std::string& name) {
+  return name.starts_with("MUSTER_") && name != "MUSTER_SOCKET";
+}
+
 std::string Absolute(const std::string& path, const std::string& folder) {
   if (path.empty() || path.starts_with('/')) return path;
   return absl::StrCat(folder, "/", path);
@@ -208,10 +213,11 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
        SplitZeros(job.environment ? *job.environment : "")) {
     const size_t is = variable.find('=');
     if (is == std::string::npos) continue;
-    writer.Set(variable.substr(0, is), variable.substr(is + 1));
+    std::string name = variable.substr(0, is);
+    if (!IsOurs(name)) writer.Set(std::move(name), variable.substr(is + 1));
   }
   for (auto& [name, value] : start->launch.env) {
-    writer.Set(name, std::move(value));
+    if (!IsOurs(name)) writer.Set(name, std::move(value));
   }
   start->size = TaskCount(job.state);
   const std::string folder = TaskFolder(s_.config.state, key);

@@ -35,6 +35,8 @@ struct Gpu {
   bool mig = false;    // MIG mode: only its instances can be used.
   std::vector<GpuInstance> instances{};
   std::vector<GpuProcess> processes{};
+  // It was there once and is not, or does not answer: the rest is from then.
+  bool missing = false;
 
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

@@ -58,12 +58,14 @@ std::vector<Device> ToDevices(std::span<const Gpu> gpus,
     device.memory_bytes = gpu.memory_bytes;
     device.island = gpu.island;
     device.numa = gpu.numa;
+    device.healthy = !gpu.missing;
     if (!gpu.mig) continue;
     const auto scheme = std::ranges::find_if(schemes, [&](const auto& s) {
       return IsFor(s, gpu) && HasAll(s, gpu);
     });
-    device.healthy = scheme != schemes.end() && !gpu.instances.empty();
-    if (!device.healthy) continue;
+    const bool can_run = scheme != schemes.end() && !gpu.instances.empty();
+    device.healthy = can_run && !gpu.missing;
+    if (!can_run) continue;
     device.partition_scheme = scheme->key;
     for (const GpuInstance& instance : gpu.instances) {
       device.partitions.push_back({instance.profile, instance.start});
@@ -97,6 +99,10 @@ absl::StatusOr<std::string> VisibleDevices(
           absl::StrCat("GPU ", share.device, " of ", gpus.size()));
     }
     const Gpu& gpu = gpus[share.device];
+    if (gpu.missing) {
+      return absl::InternalError(absl::StrCat(
+          "GPU ", share.device, " (", gpu.uuid, ") is not there any more"));
+    }
     if (share.partition.empty()) {
       uuids.push_back(gpu.uuid);
       continue;

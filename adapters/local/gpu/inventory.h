@@ -18,7 +18,7 @@ namespace muster::local {
 // In the same order. One in MIG mode is cut as it is, by the first of `schemes`
 // that is for its model and memory and has all of its instances where they are;
 // if there is none, or it has no instances, nothing can run on it: it is not
-// healthy. O(GPUs x schemes x profiles).
+// healthy. Nor is one that is missing. O(GPUs x schemes x profiles).
 std::vector<Device> ToDevices(std::span<const Gpu> gpus,
                               std::span<const PartitionScheme> schemes);
 
@@ -29,7 +29,7 @@ ExternalUsage UsedByOthers(const std::string& node, std::span<const Gpu> gpus,
 
 // CUDA_VISIBLE_DEVICES of a task that holds these: UUIDs, which mean the same
 // in any order in which CUDA numbers GPUs; "" is none. INTERNAL: a GPU or an
-// instance is not there. O(shares).
+// instance is not there, or missing. O(shares).
 absl::StatusOr<std::string> VisibleDevices(std::span<const Gpu> gpus,
                                            std::span<const DeviceShare> shares);
 

@@ -101,7 +101,7 @@ struct Nvml::Functions {
         absl::StrCat("NVML: ", what, ": ", error_string(result)));
   }
 
-  absl::StatusOr<Gpu> Read(Device device) const;
+  absl::Status Read(Device device, Gpu* gpu) const;
   absl::Status ReadProcesses(Device device, Gpu* gpu) const;
   absl::Status ReadInstances(Device device, Gpu* gpu) const;
   absl::StatusOr<GpuInstance> ReadInstance(Device device,
@@ -210,28 +210,26 @@ absl::Status Nvml::Functions::ReadInstances(Device device, Gpu* gpu) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Gpu> Nvml::Functions::Read(Device device) const {
-  Gpu gpu;
+absl::Status Nvml::Functions::Read(Device device, Gpu* gpu) const {
   char text[nvml::kNameSize] = {};
   nvml::Memory bytes{};
   nvml::PciInfo address{};
   auto status = Check(uuid(device, text, nvml::kUuidSize), "UUID");
-  gpu.uuid = text;
+  gpu->uuid = text;
   if (status.ok()) {
     status = Check(name(device, text, nvml::kNameSize), "name");
-    gpu.model = text;
+    gpu->model = text;
   }
   if (status.ok()) status = Check(memory(device, &bytes), "memory");
   if (status.ok()) status = Check(pci(device, &address), "PCI address");
-  if (status.ok()) status = ReadInstances(device, &gpu);
-  if (status.ok()) status = ReadProcesses(device, &gpu);
-  if (!status.ok()) return status;
-  gpu.memory_bytes = static_cast<int64_t>(bytes.total);
-  gpu.pci = address.bus_id;
-  return gpu;
+  if (status.ok()) status = ReadInstances(device, gpu);
+  if (status.ok()) status = ReadProcesses(device, gpu);
+  gpu->memory_bytes = static_cast<int64_t>(bytes.total);
+  gpu->pci = address.bus_id;
+  return status;
 }
 
-absl::StatusOr<std::vector<Gpu>> Nvml::List() {
+absl::StatusOr<std::vector<Gpu>> Nvml::List(std::vector<absl::Status>* silent) {
   const Functions& f = *functions_;
   unsigned count = 0;
   if (auto status = f.Check(f.count(&count), "count"); !status.ok()) {
@@ -240,17 +238,18 @@ absl::StatusOr<std::vector<Gpu>> Nvml::List() {
   std::vector<std::pair<Gpu, Device>> found;
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
-    const std::string which = absl::StrCat("GPU ", i);
-    if (auto status = f.Check(f.by_index(i, &device), which); !status.ok()) {
-      return status;
+    auto status = f.Check(f.by_index(i, &device), "handle");
+    Gpu gpu;
+    if (status.ok()) status = f.Read(device, &gpu);
+    if (!status.ok()) {
+      status = absl::UnavailableError(
+          absl::StrCat("GPU ", i, ": ", status.message()));
+      if (silent == nullptr) return status;
+      silent->push_back(status);
+      continue;
     }
-    auto gpu = f.Read(device);
-    if (!gpu.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat(which, ": ", gpu.status().message()));
-    }
-    gpu->numa = NumaOf(sysfs_, gpu->pci);
-    found.emplace_back(*std::move(gpu), device);
+    gpu.numa = NumaOf(sysfs_, gpu.pci);
+    found.emplace_back(std::move(gpu), device);
   }
   std::ranges::sort(found, {}, [](const auto& pair) { return pair.first.pci; });
   std::vector<std::pair<size_t, size_t>> links;

@@ -25,8 +25,10 @@ class Nvml {
 
   // All of them, in the order of their PCI addresses, which is the one that
   // does not depend on which are busy. UNAVAILABLE: a GPU does not answer (it
-  // fell off the bus, say), and which. A few milliseconds a GPU.
-  absl::StatusOr<std::vector<Gpu>> List();
+  // fell off the bus, say), and which; with `silent`, it is left out and told
+  // there. A few milliseconds a GPU.
+  absl::StatusOr<std::vector<Gpu>> List(
+      std::vector<absl::Status>* silent = nullptr);
 
  private:
   struct Functions;

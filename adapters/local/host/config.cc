@@ -1,6 +1,7 @@
 #include "adapters/local/host/config.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "adapters/local/page/web_gate.h"
@@ -30,13 +31,14 @@ void ReadNode(const Value& value, Config* config) {
   f.Optional("gpus", [&](const Value& v) {
     inprocess::ReadDevices(v, &config->devices.emplace());
   });
+  f.Texts("forget_gpus", &config->forgotten_gpus);
 }
 
 void ReadPorts(const Value& value, Config* config) {
   Fields f(value, "ports");
   f.Integer("first", &config->first_port, 1024, 65'535);
   f.Integer("last", &config->last_port, 1024, 65'535);
-  if (config->first_port > config->last_port) {
+  if (value.problems()->ok() && config->first_port > config->last_port) {
     value.Wrong("first is behind last");
   }
 }
@@ -51,10 +53,15 @@ void ReadHistory(const Value& value, Config* config) {
 template <class T>
 void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
                  std::string* to) {
-  f->Text(key, to);
-  if (std::ranges::find(all, *to, &T::key) != all.end()) return;
+  std::optional<Value> given;
+  f->Optional(key, [&](const Value& v) { *to = given.emplace(v).Text(); });
+  if (!f->value().problems()->ok() ||
+      std::ranges::find(all, *to, &T::key) != all.end()) {
+    return;
+  }
   std::string known;
   for (const T& x : all) known += (known.empty() ? "" : ", ") + x.key;
+  if (given) return given->Wrong("'" + *to + "' is none of: " + known);
   f->value().Wrong(std::string(key) + ": '" + *to + "' is none of: " + known);
 }
 

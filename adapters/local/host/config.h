@@ -29,6 +29,8 @@ struct Config {
   std::optional<int64_t> cpu_milli{};
   std::optional<int64_t> memory_bytes{};
   std::optional<std::vector<Device>> devices{};
+  // UUIDs of GPUs that are gone for good: see KeepPlaces (gpu/places.h).
+  std::vector<std::string> forgotten_gpus{};
   std::vector<Queue> queues{};
   std::vector<PriorityClass> classes{};
   std::string default_queue = "default";

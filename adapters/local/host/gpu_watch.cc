@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/gpu/inventory.h"
+#include "adapters/local/gpu/places.h"
 
 namespace muster::local {
 namespace {
@@ -54,23 +55,35 @@ bool DescendsFrom(uint32_t pid, std::span<const int32_t> ancestors) {
   return false;
 }
 
-absl::StatusOr<GpuWatch> GpuWatch::Create() {
-  absl::StatusOr<std::unique_ptr<Nvml>> nvml = Nvml::Load();
-  if (absl::IsNotFound(nvml.status())) return GpuWatch(nullptr, false);
-  if (!nvml.ok()) return nvml.status();
-  GpuWatch watch(*std::move(nvml), false);
-  absl::StatusOr<std::vector<Gpu>> gpus = watch.nvml_->List();
-  if (!gpus.ok()) return gpus.status();
-  watch.gpus_ = *std::move(gpus);
+absl::StatusOr<GpuWatch> GpuWatch::Create(std::vector<Gpu> known,
+                                          std::vector<std::string> forgotten,
+                                          const std::string& library) {
+  absl::StatusOr<std::unique_ptr<Nvml>> nvml = Nvml::Load(library);
+  const bool none = absl::IsNotFound(nvml.status());
+  if (!none && !nvml.ok()) return nvml.status();
+  GpuWatch watch(none ? nullptr : *std::move(nvml), false);
+  watch.gpus_ = std::move(known);
+  watch.forgotten_ = std::move(forgotten);
+  if (absl::Status listed = watch.List(); !listed.ok()) return listed;
   return watch;
+}
+
+absl::Status GpuWatch::List() {
+  std::vector<Gpu> found;
+  silent_.clear();
+  if (nvml_ != nullptr) {
+    absl::StatusOr<std::vector<Gpu>> gpus = nvml_->List(&silent_);
+    if (!gpus.ok()) return gpus.status();
+    found = *std::move(gpus);
+  }
+  gpus_ = KeepPlaces(gpus_, found, forgotten_);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ExternalUsage> GpuWatch::Look(const std::string& key,
                                              std::span<const int32_t> shims) {
   if (nvml_ == nullptr) return ExternalUsage{.node = key};
-  absl::StatusOr<std::vector<Gpu>> gpus = nvml_->List();
-  if (!gpus.ok()) return gpus.status();
-  gpus_ = *std::move(gpus);
+  if (absl::Status listed = List(); !listed.ok()) return listed;
   others_ = OthersOn(gpus_, shims);
   return UsedByOthers(key, gpus_,
                       [&](uint32_t pid) { return DescendsFrom(pid, shims); });

@@ -22,21 +22,27 @@ class GpuWatch {
  public:
   // A machine without a driver has no GPUs, and that is no error.
   // FAILED_PRECONDITION: there is a driver that does not work, and why.
-  static absl::StatusOr<GpuWatch> Create();
+  // `known`: GPUs that were there before, in their places; see KeepPlaces.
+  static absl::StatusOr<GpuWatch> Create(
+      std::vector<Gpu> known = {}, std::vector<std::string> forgotten = {},
+      const std::string& library = "libnvidia-ml.so.1");
   // Devices that the configuration has invented: tasks are told their numbers.
   static GpuWatch OfNone() { return GpuWatch(nullptr, true); }
 
+  // In their places, those that are missing with them.
   const std::vector<Gpu>& gpus() const { return gpus_; }
+  // Of those that did not answer when they were last looked at: why.
+  const std::vector<absl::Status>& silent() const { return silent_; }
 
   // Looks again. `shims`: processes whose descendants are tasks. What others
-  // use of the node `key`. UNAVAILABLE: a GPU does not answer. A few
+  // use of the node `key`. UNAVAILABLE: the driver does not answer. A few
   // milliseconds a GPU.
   absl::StatusOr<ExternalUsage> Look(const std::string& key,
                                      std::span<const int32_t> shims);
   // As the last Look found them, by GPU.
   const std::vector<OtherProcess>& others() const { return others_; }
   // CUDA_VISIBLE_DEVICES of a task that holds these. INTERNAL: one is not
-  // there.
+  // there, or missing.
   absl::StatusOr<std::string> Visible(
       const std::vector<DeviceShare>& shares) const;
   // There is nothing to look at.
@@ -46,10 +52,14 @@ class GpuWatch {
   GpuWatch(std::unique_ptr<Nvml> nvml, bool invented)
       : nvml_(std::move(nvml)), invented_(invented) {}
 
+  absl::Status List();
+
   std::unique_ptr<Nvml> nvml_;  // Null: there is no driver.
   bool invented_;
   std::vector<Gpu> gpus_{};
   std::vector<OtherProcess> others_{};
+  std::vector<std::string> forgotten_{};
+  std::vector<absl::Status> silent_{};
 };
 
 // Whether one of `ancestors` is the process or a parent of it, or of a parent,

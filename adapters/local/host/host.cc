@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "adapters/local/gpu/places.h"
 #include "adapters/local/host/machine.h"
 #include "adapters/local/host/task_files.h"
 #include "adapters/local/shim/attempt_folder.h"
@@ -28,8 +30,6 @@ constexpr uint64_t kWakeId = 1;
 constexpr Duration kLookEvery = 5 * kSecond;
 constexpr Duration kTidyEvery = 600 * kSecond;
 constexpr Duration kRetryEvery = kSecond;
-
-Time Now() { return absl::GetCurrentTimeNanos(); }
 
 // Whether nobody listens there on the loopback interface.
 bool PortIsFree(uint16_t port) {
@@ -71,6 +71,19 @@ std::string OutputOf(const std::string& folder, bool error) {
   return error && !spec.error.empty() ? spec.error : spec.output;
 }
 
+// Files in the folder of the state, beside the store: where GPUs are, and how
+// late it is.
+constexpr char kGpusFile[] = "/gpus.json";
+constexpr char kClockFile[] = "/clock";
+
+// "" if it is not there.
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  std::string text;
+  const int error = ReadFile(AT_FDCWD, path.c_str(), &text);
+  if (error == 0 || error == ENOENT) return text;
+  return absl::ErrnoToStatus(error, path);
+}
+
 void Say(const std::string& text) { std::cerr << "musterd: " << text << "\n"; }
 
 }  // namespace
@@ -80,6 +93,7 @@ Host::Host(HostOptions options) : options_(std::move(options)) {}
 Host::~Host() {
   page_server_.reset();
   server_.reset();
+  if (clock_) KeepClock();
   if (wake_ >= 0) close(wake_);
 }
 
@@ -96,6 +110,7 @@ absl::Status Host::OpenAll() {
   auto store = OpenStore(options_.state + "/muster.db");
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  if (absl::Status s = OpenClock(); !s.ok()) return s;
   auto poller = Poller::Create();
   if (!poller.ok()) return poller.status();
   poller_ = std::make_unique<Poller>(*std::move(poller));
@@ -112,22 +127,79 @@ absl::Status Host::OpenAll() {
                          poller_.get());
   if (!runner.ok()) return runner.status();
   runner_ = *std::move(runner);
-  absl::StatusOr<Node> node = MakeThisNode();
+  if (absl::Status s = OpenGpus(); !s.ok()) return s;
+  absl::StatusOr<Node> node = MakeNode(options_.config, gpus_->gpus());
   if (!node.ok()) return node.status();
   controller_config_ = MakeControllerConfig(*std::move(node));
-  if (absl::Status s = OpenController(Now()); !s.ok()) return s;
+  if (absl::Status s = OpenController(clock_->Now()); !s.ok()) return s;
+  // Before what has happened, nothing happens.
+  clock_->NotBefore(controller_->scheduler().now());
+  KeepClock();
   return OpenServer();
 }
 
-absl::StatusOr<Node> Host::MakeThisNode() {
+absl::Status Host::OpenClock() {
+  const absl::StatusOr<std::string> kept =
+      ReadText(options_.state + kClockFile);
+  if (!kept.ok()) return kept.status();
+  clock_.emplace(options_.clock, *kept);
+  return absl::OkStatus();
+}
+
+void Host::KeepClock() const {
+  const absl::Status kept =
+      ReplaceFile(options_.state + kClockFile, clock_->Save());
+  if (!kept.ok()) Say(std::string(kept.message()));
+}
+
+absl::Status Host::OpenGpus() {
   if (options_.config.devices.has_value()) {
     gpus_ = std::make_unique<GpuWatch>(GpuWatch::OfNone());
-  } else {
-    absl::StatusOr<GpuWatch> gpus = GpuWatch::Create();
-    if (!gpus.ok()) return gpus.status();
-    gpus_ = std::make_unique<GpuWatch>(*std::move(gpus));
+    return absl::OkStatus();
   }
-  return MakeNode(options_.config, gpus_->gpus());
+  const std::string file = options_.state + kGpusFile;
+  const absl::StatusOr<std::string> text = ReadText(file);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<Gpu>> known = std::vector<Gpu>();
+  if (!text->empty()) known = GpusFromJson(*text);
+  if (!known.ok()) {
+    return absl::DataLossError(absl::StrCat(
+        file, ": ", known.status().message(),
+        "; without the file, GPUs are numbered as they are found now"));
+  }
+  absl::StatusOr<GpuWatch> gpus = GpuWatch::Create(
+      *std::move(known), options_.config.forgotten_gpus, options_.nvml);
+  if (!gpus.ok()) return gpus.status();
+  gpus_ = std::make_unique<GpuWatch>(*std::move(gpus));
+  SayOfGpus();
+  return KeepGpus();
+}
+
+// Before a number of a GPU is told to anybody.
+absl::Status Host::KeepGpus() const {
+  const std::string file = options_.state + kGpusFile;
+  const std::string text = GpusToJson(gpus_->gpus());
+  const absl::StatusOr<std::string> kept = ReadText(file);
+  const bool none = gpus_->gpus().empty() && kept.ok() && kept->empty();
+  if (none || (kept.ok() && *kept == text)) return absl::OkStatus();
+  return ReplaceFile(file, text);
+}
+
+// Which are missing, where that is news.
+void Host::SayOfGpus() {
+  std::string text;
+  for (const absl::Status& why : gpus_->silent()) {
+    absl::StrAppend(&text, why.message(), "; ");
+  }
+  for (size_t i = 0; i < gpus_->gpus().size(); ++i) {
+    const Gpu& gpu = gpus_->gpus()[i];
+    if (gpu.missing) {
+      absl::StrAppend(&text, "GPU ", i, " (", gpu.uuid, ") is missing; ");
+    }
+  }
+  if (text == said_) return;
+  said_ = text;
+  Say(text.empty() ? "all GPUs are there" : text + "jobs get the others");
 }
 
 ControllerConfig Host::MakeControllerConfig(Node node) const {
@@ -224,8 +296,9 @@ void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
 
 absl::Status Host::Run() {
   while (!stop_) {
-    Wait(std::min({wake_at_, api_->wake_at(), look_at_, tidy_at_}));
-    const Time now = Now();
+    Wait(std::min(
+        {wake_at_, api_->wake_at(), runner_->look_at(), look_at_, tidy_at_}));
+    const Time now = clock_->Now();
     if (controller_ == nullptr) {
       if (now < retry_at_) continue;
       if (absl::Status opened = OpenController(now); !opened.ok()) {
@@ -253,9 +326,10 @@ void Host::Wake() const {
 // Until something happens, or that time.
 void Host::Wait(Time until) {
   if (controller_ == nullptr) until = retry_at_;
-  // Clocks may jump: nothing is waited for longer than a minute.
+  // The clock may be faster than the kernel's: nothing is waited for longer
+  // than a minute.
   constexpr int64_t kLongest = 60'000;
-  const int64_t left = (until - std::min(until, Now())) / kMillisecond;
+  const int64_t left = (until - std::min(until, clock_->Now())) / kMillisecond;
   const int64_t milliseconds =
       until == kForever ? kLongest : std::min(kLongest, left + (left > 0));
   for (const uint64_t id : poller_->Wait(static_cast<int>(milliseconds))) {
@@ -269,6 +343,7 @@ void Host::Wait(Time until) {
 }
 
 void Host::OneTurn(Time now) {
+  runner_->Look(now);
   for (const TaskEvent& event : runner_->Take()) Observe(event, now);
   api_->Turn(controller_.get(), &store_->history(), now);
   const Turn turn = controller_->Step(now);
@@ -315,11 +390,24 @@ void Host::LookAtGpus(Time now) {
   if (gpus_->empty()) return;
   const std::vector<int32_t> shims = runner_->shims();
   const auto usage = gpus_->Look(controller_config_.node.key, shims);
-  // A GPU that does not answer keeps what it was last known to have.
+  // If the driver does not answer, all is as it was known last.
   absl::Status told = usage.status();
-  if (usage.ok()) told = controller_->OthersUse(*usage, now);
+  if (usage.ok()) told = TellGpus(now);
+  if (told.ok()) told = controller_->OthersUse(*usage, now);
   if (!told.ok()) Say(std::string(told.message()));
   wake_at_ = now;
+}
+
+// That one has gone, or is back, or is new.
+absl::Status Host::TellGpus(Time now) {
+  SayOfGpus();
+  absl::StatusOr<Node> node = MakeNode(options_.config, gpus_->gpus());
+  if (!node.ok()) return node.status();
+  if (*node == controller_config_.node) return absl::OkStatus();
+  absl::Status told = KeepGpus();
+  if (told.ok()) told = controller_->NodeChanged(*node, now);
+  if (told.ok()) controller_config_.node = *std::move(node);
+  return told;
 }
 
 void Host::TidyUp(Time now) {
@@ -327,6 +415,7 @@ void Host::TidyUp(Time now) {
       store_->Prune(now - options_.config.keep_for, options_.config.keep_jobs);
   const bool more = pruned.ok() && *pruned == Store::kMaxPruned;
   tidy_at_ = more ? now : now + kTidyEvery;
+  KeepClock();
   if (!pruned.ok()) Say(std::string(pruned.status().message()));
 }
 

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapters/local/api/api.h"
 #include "adapters/local/controller/controller.h"
+#include "adapters/local/host/clock.h"
 #include "adapters/local/host/config.h"
 #include "adapters/local/host/gpu_watch.h"
 #include "adapters/local/host/poller.h"
@@ -28,6 +30,8 @@ struct HostOptions {
   std::string socket{};  // Where it is asked; absolute.
   std::string shim{};    // The program muster-shim.
   std::string exec{};    // muster-exec, for mpirun; empty: there is none.
+  ClockSources clock = ClockSources::OfMachine();
+  std::string nvml = "libnvidia-ml.so.1";  // The driver's library.
 };
 
 // One thread, beside that of the HTTP server.
@@ -50,7 +54,10 @@ class Host {
   explicit Host(HostOptions options);
 
   absl::Status OpenAll();
-  absl::StatusOr<Node> MakeThisNode();
+  absl::Status OpenClock();
+  void KeepClock() const;
+  absl::Status OpenGpus();
+  absl::Status KeepGpus() const;
   ControllerConfig MakeControllerConfig(Node node) const;
   absl::Status OpenController(Time now);
   absl::Status OpenServer();
@@ -61,12 +68,15 @@ class Host {
   void OneTurn(Time now);
   void Observe(const TaskEvent& event, Time now);
   void LookAtGpus(Time now);
+  void SayOfGpus();
+  absl::Status TellGpus(Time now);
   void TidyUp(Time now);
   void GiveUp(const absl::Status& why, Time now);
   void Wake() const;
 
   const HostOptions options_;
   int wake_ = -1;  // An eventfd.
+  std::optional<Clock> clock_{};
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<GpuWatch> gpus_;
   std::unique_ptr<Store> store_;
@@ -78,6 +88,7 @@ class Host {
   std::unique_ptr<serve::HttpServer> server_;  // These go first.
   std::unique_ptr<serve::HttpServer> page_server_;
   std::atomic<bool> stop_ = false;
+  std::string said_{};  // Of the GPUs, last.
   Time wake_at_ = 0;
   Time look_at_ = 0;   // At the GPUs.
   Time tidy_at_ = 0;   // The history.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "adapters/local/host/machine.h"
 #include "adapters/local/host/task_files.h"
@@ -17,6 +18,7 @@ namespace muster::local {
 namespace {
 
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+constexpr char kOurs[] = "MUSTER_";
 
 // The supplementary groups that the user database gives; none if it does not
 // know the user.
@@ -42,6 +44,21 @@ std::string FieldOf(const TaskStart& start, std::string_view path) {
   return "";
 }
 
+// What a task is told of itself is not the job's to say.
+bool IsOurs(std::string_view name) {
+  return name == kVisibleDevices || name.starts_with(kOurs);
+}
+
+// A name with "=" would be another variable to who reads it.
+absl::Status CheckName(const std::string& name) {
+  const bool bad = name.empty() || name.find('=') != std::string::npos ||
+                   name.find('\0') != std::string::npos;
+  if (!bad) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("variable '", absl::CHexEscape(name),
+                   "': a name is not empty, and has neither '=' nor a NUL"));
+}
+
 // Appends the variable unless there is one of this name.
 void Add(const std::string& name, const std::string& value,
          std::vector<std::string>* environment) {
@@ -57,6 +74,8 @@ void Add(const std::string& name, const std::string& value,
 absl::Status AddFromHost(const TaskStart& start,
                          std::vector<std::string>* environment) {
   for (const workload::EnvVar& v : start.launch.from_host) {
+    if (IsOurs(v.name)) continue;
+    if (absl::Status s = CheckName(v.name); !s.ok()) return s;
     if (v.from == workload::EnvSource::kField) {
       Add(v.name, FieldOf(start, v.source), environment);
     } else if (!v.optional) {
@@ -87,6 +106,7 @@ absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
   for (const auto& [name, value] : start.launch.env) {
     // Which devices a task sees is decided by what it was given.
     if (name == kVisibleDevices) continue;
+    if (absl::Status s = CheckName(name); !s.ok()) return s;
     spec.environment.push_back(absl::StrCat(name, "=", value));
   }
   const absl::Status added = AddFromHost(start, &spec.environment);

@@ -15,6 +15,7 @@
 #include "adapters/local/controller/task_folder.h"
 #include "adapters/local/shim/attempt_folder.h"
 #include "adapters/local/shim/open_file.h"
+#include "adapters/local/shim/shim_spec.h"
 
 namespace muster::local {
 namespace {
@@ -25,7 +26,8 @@ OpenFile Open(const std::string& path, int flags, mode_t mode) {
 
 // Replaces what is there. `uid` and `gid`: whose it is, where this is root.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes,
-                        mode_t mode, const TaskStart* owner) {
+                        mode_t mode, const TaskStart* owner,
+                        bool sync = false) {
   const std::string part = path + ".new";
   unlink(part.c_str());
   {
@@ -33,7 +35,9 @@ absl::Status WriteWhole(const std::string& path, std::string_view bytes,
     if (!file.ok()) return absl::ErrnoToStatus(errno, part);
     const int error = WriteAll(file.fd(), bytes);
     if (error != 0) return absl::ErrnoToStatus(error, part);
-    if (fchmod(file.fd(), mode) != 0) return absl::ErrnoToStatus(errno, part);
+    if (fchmod(file.fd(), mode) != 0 || (sync && fsync(file.fd()) != 0)) {
+      return absl::ErrnoToStatus(errno, part);
+    }
     if (owner != nullptr && geteuid() == 0 &&
         fchown(file.fd(), owner->uid, owner->gid) != 0) {
       return absl::ErrnoToStatus(errno, part);
@@ -52,6 +56,18 @@ bool IsBelow(const std::filesystem::path& path, const std::string& folder) {
   return path.is_absolute() && absl::StartsWith(normal, folder + "/");
 }
 
+// The user of the attempt in this folder, if it has a spec and runs as another.
+std::optional<FileOwner> OwnerIn(const std::string& folder) {
+  std::string bytes;
+  ShimSpec spec;
+  const OpenFile open = OpenAttemptFolder(folder);
+  if (!open.ok() || ReadFile(open.fd(), kSpecFile, &bytes) != 0 ||
+      !Decode(bytes, &spec) || !spec.user) {
+    return std::nullopt;
+  }
+  return FileOwner{spec.user->uid, spec.user->gid};
+}
+
 }  // namespace
 
 absl::Status MakeReadableFolder(const std::string& folder) {
@@ -60,6 +76,10 @@ absl::Status MakeReadableFolder(const std::string& folder) {
   if (error) return absl::ErrnoToStatus(error.value(), folder);
   if (chmod(folder.c_str(), 0755) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, folder);
+}
+
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
+  return WriteWhole(path, bytes, 0644, nullptr, /*sync=*/true);
 }
 
 absl::Status WriteTaskFiles(const std::string& job_folder,
@@ -94,9 +114,21 @@ absl::Status WriteCheckpointRequest(const std::string& folder,
                     absl::StrCat(version, "\n"), 0644, nullptr);
 }
 
-void AppendToOutput(const std::string& folder, const std::string& line) {
-  const OpenFile file =
-      Open(PathIn(folder, kOutputFile), O_WRONLY | O_CREAT | O_APPEND, 0644);
+void AppendToOutput(const std::string& folder, const std::string& line,
+                    std::optional<FileOwner> owner) {
+  if (!MakeReadableFolder(folder).ok()) return;
+  const std::string path = PathIn(folder, kOutputFile);
+  OpenFile file = Open(path, O_WRONLY | O_APPEND, 0);
+  if (!file.ok() && errno == ENOENT) {
+    file = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
+    if (!file.ok()) return;
+    if (const auto of = OwnerIn(folder)) owner = of;
+    // Who may not read it would not learn why his task has not started.
+    if (owner && geteuid() == 0 &&
+        fchown(file.fd(), owner->uid, owner->gid) != 0) {
+      return;
+    }
+  }
   if (file.ok()) WriteAll(file.fd(), "muster: " + line + "\n");
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "adapters/local/controller/turn.h"
@@ -15,6 +17,9 @@ inline constexpr char kOutputFile[] = "output";
 
 // Makes the folder with those above it; others may read it and not write.
 absl::Status MakeReadableFolder(const std::string& folder);
+
+// Replaces what is there. After loss of power it is one or the other.
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
 // What a task is started with: the files of its launch, below `job_folder`, and
 // in `folder` those by which it tells of checkpoints and learns its job's size.
@@ -30,7 +35,14 @@ absl::Status WriteSize(const std::string& folder, uint32_t size);
 absl::Status WriteCheckpointRequest(const std::string& folder,
                                     uint32_t version);
 
-// Adds a line of musterd's own to the output that is kept in the folder.
-void AppendToOutput(const std::string& folder, const std::string& line);
+// Adds a line of musterd's own to the output that is kept in the folder, which
+// is made if it is not there. As root, a file that is made belongs to the
+// task's user: to the one of its spec, else to `uid` and `gid`.
+struct FileOwner {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+};
+void AppendToOutput(const std::string& folder, const std::string& line,
+                    std::optional<FileOwner> owner = std::nullopt);
 
 }  // namespace muster::local

@@ -1,6 +1,8 @@
 #include "adapters/local/host/task_runner.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +15,9 @@ namespace {
 
 constexpr uint64_t kFirstId = uint64_t{1} << 32;
 constexpr int32_t kCannotStart = 126;  // As shells have it.
+constexpr Duration kFirstDelay = 5 * kMillisecond;
+// What the owner is told of a rest that has not gone by then.
+constexpr Duration kPatience = 5 * kSecond;
 
 workload::ExitReason ReasonOf(const ShimExit& exit) {
   switch (exit.reason) {
@@ -100,9 +105,19 @@ void TaskRunner::Adopt(const TaskKey& task, const TaskCommand* start) {
     events_.push_back({.kind = TaskEvent::Kind::kRuns, .task = task});
     return;
   }
-  const std::string folder = FolderOf(task);
-  absl::StatusOr<Adoption> found = local::Adopt(folder);
-  if (!found.ok()) return NotStarted(task, found.status());
+  Found(task, start, options_.adopt(FolderOf(task), 0));
+}
+
+void TaskRunner::Found(const TaskKey& task, const TaskCommand* start,
+                       absl::StatusOr<Adoption> found) {
+  // What cannot be looked at now may run as well.
+  if (absl::IsDeadlineExceeded(found.status()) ||
+      absl::IsResourceExhausted(found.status())) {
+    rests_.try_emplace(task);
+    return;
+  }
+  rests_.erase(task);
+  if (!found.ok()) return NotStarted(task, found.status(), start);
   switch (found->state) {
     case AttemptState::kEnded:
       return Ended(task, *found->exit);
@@ -110,8 +125,8 @@ void TaskRunner::Adopt(const TaskKey& task, const TaskCommand* start) {
       return Track(task, *std::move(found->shim));
     case AttemptState::kNeverLaunched:
       if (start != nullptr) {
-        absl::StatusOr<Shim> shim = LaunchTask(*start, folder);
-        if (!shim.ok()) return NotStarted(task, shim.status());
+        absl::StatusOr<Shim> shim = LaunchTask(*start, FolderOf(task));
+        if (!shim.ok()) return NotStarted(task, shim.status(), start);
         return Track(task, *std::move(shim));
       }
       break;
@@ -119,6 +134,34 @@ void TaskRunner::Adopt(const TaskKey& task, const TaskCommand* start) {
       break;
   }
   events_.push_back({.kind = TaskEvent::Kind::kLost, .task = task});
+}
+
+void TaskRunner::Look(Time now) {
+  // What is found changes the map.
+  std::vector<TaskKey> due;
+  for (const auto& [task, rest] : rests_) {
+    if (rest.look_at <= now) due.push_back(task);
+  }
+  for (const TaskKey& task : due) {
+    Found(task, nullptr, options_.adopt(FolderOf(task), 0));
+    const auto it = rests_.find(task);
+    if (it == rests_.end()) continue;
+    Rest& rest = it->second;
+    rest.delay = std::clamp(2 * rest.delay, kFirstDelay, kLongestDelay);
+    rest.look_at = now + rest.delay;
+    const bool told = rest.waited >= kPatience;
+    rest.waited += rest.delay;
+    if (told || rest.waited < kPatience) continue;
+    TellOwner(task, absl::UnavailableError(
+                        "the task is lost, and what it started is still there: "
+                        "it starts again when that has gone"));
+  }
+}
+
+Time TaskRunner::look_at() const {
+  Time at = kForever;
+  for (const auto& [task, rest] : rests_) at = std::min(at, rest.look_at);
+  return at;
 }
 
 absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
@@ -158,11 +201,16 @@ void TaskRunner::Ready(uint64_t id) {
   if (it == ids_.end()) return;
   const TaskKey task = it->second;
   TakeCheckpoints();  // What it told before its end comes first.
-  absl::StatusOr<ShimExit> exit = running_.at(task).shim.Exit();
+  absl::StatusOr<ShimExit> exit = running_.at(task).shim.Exit(/*patience=*/0);
   if (absl::IsFailedPrecondition(exit.status())) return;
   Forget(task);
   if (exit.ok()) return Ended(task, *exit);
   if (absl::IsAborted(exit.status())) return Adopt(task, nullptr);
+  if (absl::IsDeadlineExceeded(exit.status()) ||
+      absl::IsResourceExhausted(exit.status())) {
+    rests_.try_emplace(task);
+    return;
+  }
   if (absl::IsDataLoss(exit.status())) {
     TellOwner(task, exit.status());
     events_.push_back({.kind = TaskEvent::Kind::kLost, .task = task});
@@ -192,8 +240,11 @@ void TaskRunner::TellOwner(const TaskKey& task, const absl::Status& failed) {
   AppendToOutput(FolderOf(task), std::string(failed.message()));
 }
 
-void TaskRunner::NotStarted(const TaskKey& task, const absl::Status& why) {
-  TellOwner(task, why);
+void TaskRunner::NotStarted(const TaskKey& task, const absl::Status& why,
+                            const TaskCommand* start) {
+  std::optional<FileOwner> owner;
+  if (start != nullptr) owner = FileOwner{start->start.uid, start->start.gid};
+  AppendToOutput(FolderOf(task), std::string(why.message()), owner);
   events_.push_back({.kind = TaskEvent::Kind::kExited,
                      .task = task,
                      .code = kCannotStart,

@@ -18,6 +18,7 @@
 #include "adapters/local/shim/adoption.h"
 #include "adapters/local/shim/shim.h"
 #include "muster/device.h"
+#include "muster/ids.h"
 
 namespace muster::local {
 
@@ -27,6 +28,10 @@ struct TaskRunnerOptions {
   // CUDA_VISIBLE_DEVICES of a task that holds these.
   std::function<absl::StatusOr<std::string>(const std::vector<DeviceShare>&)>
       visible_devices{};
+  // local::Adopt; tests have their own.
+  std::function<absl::StatusOr<Adoption>(const std::string& folder,
+                                         Duration patience)>
+      adopt = Adopt;
 };
 
 // Not synchronised. Its end leaves all tasks as they are. The poller outlives
@@ -40,8 +45,16 @@ class TaskRunner {
   TaskRunner& operator=(const TaskRunner&) = delete;
 
   // What came of it is an event, also where it could not be done. Twice does no
-  // harm. Milliseconds at most, unless the rest of a lost task is to be killed.
+  // harm. Milliseconds at most.
   void CarryOut(const TaskCommand& command);
+  // Looks again for what is left of lost tasks, where it is time to: at first
+  // soon, then less and less often, at least every kLongestDelay. Their loss is
+  // told when nothing of them is there any more, so that no other task gets
+  // what they still use.
+  void Look(Time now);
+  // When Look is due; kForever: it is not.
+  Time look_at() const;
+  static constexpr Duration kLongestDelay = 5 * kSecond;
   // The poller has given this id.
   void Ready(uint64_t id);
   // What happened since the last call, in its order.
@@ -58,18 +71,29 @@ class TaskRunner {
     uint32_t checkpoint_asked = 0;
   };
 
+  // Of a lost task, something is still there, or may be.
+  struct Rest {
+    Duration delay = 0;
+    Duration waited = 0;
+    Time look_at = 0;
+  };
+
   TaskRunner(TaskRunnerOptions options, Poller* poller, CheckpointWatch watch);
 
   std::string FolderOf(const TaskKey& task) const;
   absl::StatusOr<Shim> LaunchTask(const TaskCommand& command,
                                   const std::string& folder);
   void Adopt(const TaskKey& task, const TaskCommand* start);
+  // Of an adoption that was tried.
+  void Found(const TaskKey& task, const TaskCommand* start,
+             absl::StatusOr<Adoption> found);
   void Track(const TaskKey& task, Shim shim);
   void Forget(const TaskKey& task);
   void Ended(const TaskKey& task, const ShimExit& exit);
   // What went wrong, unless it is OK: in the task's output.
   void TellOwner(const TaskKey& task, const absl::Status& failed);
-  void NotStarted(const TaskKey& task, const absl::Status& why);
+  void NotStarted(const TaskKey& task, const absl::Status& why,
+                  const TaskCommand* start = nullptr);
   void AskForCheckpoint(const TaskKey& task, Running* running,
                         uint32_t version);
   void TakeCheckpoints();
@@ -80,6 +104,7 @@ class TaskRunner {
   CheckpointWatch watch_;
   std::map<TaskKey, Running> running_{};
   std::map<uint64_t, TaskKey> ids_{};
+  std::map<TaskKey, Rest> rests_{};
   uint64_t next_id_;
   std::vector<TaskEvent> events_{};
 };

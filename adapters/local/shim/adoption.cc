@@ -24,8 +24,7 @@
 namespace muster::local {
 namespace {
 
-// How often, and how long after each other, it is looked for what was killed.
-constexpr int kLooks = 1000;
+// How long after each other it is looked for what was killed.
 constexpr std::chrono::milliseconds kBetweenLooks(5);
 
 // Who has the lock of a shim; 0: nobody. It is asked without being taken, so
@@ -114,29 +113,34 @@ TaskCgroup CgroupOf(int folder) {
 }
 
 absl::Status KillRemains(int folder, const std::string& path,
-                         const ShimStart& start) {
+                         const ShimStart& start, Duration patience) {
   if (start.boot != BootId()) return absl::OkStatus();  // Another boot's.
   const Remains remains(start);
   TaskCgroup cgroup = CgroupOf(folder);
-  for (int look = 0; look < kLooks; ++look) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience);
+  for (;;) {
     cgroup.Kill();
     if (Slay([&] { return remains.List(); }).empty() && !cgroup.IsPopulated()) {
       cgroup.Remove();
       return absl::OkStatus();
     }
+    if (std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(kBetweenLooks);
   }
-  return absl::UnavailableError(
-      absl::StrCat(path, ": the shim is gone, and its task cannot be killed"));
+  return absl::DeadlineExceededError(
+      absl::StrCat(path, ": the shim is gone, and its task is still there"));
 }
 
 // Of one whose task was started and did not end by itself.
 absl::StatusOr<Adoption> AdoptLost(int folder, const std::string& path,
-                                   const std::string& started) {
+                                   const std::string& started,
+                                   Duration patience) {
   // A damaged file is one from before a loss of power, as are its processes.
   ShimStart start;
   if (Decode(started, &start)) {
-    if (auto status = KillRemains(folder, path, start); !status.ok()) {
+    if (auto status = KillRemains(folder, path, start, patience);
+        !status.ok()) {
       return status;
     }
   }
@@ -145,7 +149,7 @@ absl::StatusOr<Adoption> AdoptLost(int folder, const std::string& path,
 
 }  // namespace
 
-absl::StatusOr<Adoption> Adopt(const std::string& folder) {
+absl::StatusOr<Adoption> Adopt(const std::string& folder, Duration patience) {
   const OpenFile open_folder = OpenAttemptFolder(folder);
   if (!open_folder.ok() && errno == ENOENT) return Adoption{};
   if (!open_folder.ok()) return absl::ErrnoToStatus(errno, folder);
@@ -169,7 +173,7 @@ absl::StatusOr<Adoption> Adopt(const std::string& folder) {
     return Adoption{.state = AttemptState::kEnded, .exit = std::move(exit)};
   }
   if (not_started != 0) return Adoption{};
-  return AdoptLost(open_folder.fd(), folder, started);
+  return AdoptLost(open_folder.fd(), folder, started, patience);
 }
 
 }  // namespace muster::local

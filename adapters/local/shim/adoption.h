@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/shim/shim.h"
 #include "adapters/local/shim/shim_exit.h"
+#include "muster/ids.h"
 
 namespace muster::local {
 
@@ -25,13 +26,17 @@ struct Adoption {
   std::optional<ShimExit> exit{};  // kEnded.
 };
 
+// How long it is waited for processes to vanish that were killed.
+inline constexpr Duration kAdoptPatience = 5 * kSecond;
+
 // Looks at the folder of an attempt; one that is not there was never launched.
 // The task of a lost shim is killed first, if it is still what the shim
 // recorded, with its descendants, its session and its cgroup; that takes as
 // long as they take to vanish. (Who left the session and lost its parent before
-// is found by the cgroup only.) UNAVAILABLE: some of them are still there after
-// five seconds. Other errors are the system's. Any thread; some system calls
-// where nothing is lost.
-absl::StatusOr<Adoption> Adopt(const std::string& folder);
+// is found by the cgroup only.) DEADLINE_EXCEEDED: some of them are still there
+// when `patience` is over; 0: they are looked for once. Other errors are the
+// system's. Any thread; some system calls where nothing is lost.
+absl::StatusOr<Adoption> Adopt(const std::string& folder,
+                               Duration patience = kAdoptPatience);
 
 }  // namespace muster::local

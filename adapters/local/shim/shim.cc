@@ -130,7 +130,7 @@ absl::Status Shim::Kill() { return Signal(SIGQUIT); }
 absl::Status Shim::Suspend() { return Signal(SIGUSR1); }
 absl::Status Shim::Resume() { return Signal(SIGUSR2); }
 
-absl::StatusOr<ShimExit> Shim::Exit() {
+absl::StatusOr<ShimExit> Shim::Exit(Duration patience) {
   pollfd poll_fd{.fd = fd(), .events = POLLIN, .revents = 0};
   if (poll(&poll_fd, 1, 0) != 1) {
     return absl::FailedPreconditionError(
@@ -142,7 +142,7 @@ absl::StatusOr<ShimExit> Shim::Exit() {
       info.si_code == CLD_EXITED) {
     exit_status_ = info.si_status;
   }
-  auto adoption = Adopt(folder_);
+  auto adoption = Adopt(folder_, patience);
   if (!adoption.ok()) return adoption.status();
   switch (adoption->state) {
     case AttemptState::kEnded:

@@ -49,9 +49,9 @@ class Shim {
   // FAILED_PRECONDITION: the shim has not ended. ABORTED: this one has found
   // another shim in the folder; Adopt gives that one. DATA_LOSS: the shim ended
   // without telling; what it had started has been killed. UNAVAILABLE: it ended
-  // before it started the task, and why; Launch may be tried again. After a
-  // lost shim: waits as Adopt does.
-  absl::StatusOr<ShimExit> Exit();
+  // before it started the task, and why; Launch may be tried again.
+  // DEADLINE_EXCEEDED: after a lost shim, as of Adopt.
+  absl::StatusOr<ShimExit> Exit(Duration patience = 5 * kSecond);
 
  private:
   absl::Status Signal(int signal);

@@ -18,6 +18,7 @@ struct DeviceHandle {
   std::string uuid, name, pci;
   unsigned long long memory = 0;
   bool mig_capable = true, mig = false;
+  bool lost = false;
   std::vector<Process> processes{};
   std::vector<DeviceHandle> instances{};
   InstanceInfo info{};  // Of an instance.
@@ -70,6 +71,9 @@ void Read() {
       unsigned other = 0;
       in >> i >> other;
       world.links.emplace_back(i, other);
+    } else if (kind == "lost") {
+      in >> i;
+      world.devices.at(i).lost = true;
     } else if (kind == "fail") {
       const std::string function = Word(in);
       in >> world.failures[function];
@@ -120,7 +124,7 @@ EXPORT int nvmlDeviceGetName(Device device, char* out, unsigned size) {
 }
 EXPORT int nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
   *memory = {device->memory, device->memory, 0};
-  return Failure("memory");
+  return device->lost ? 15 : Failure("memory");
 }
 EXPORT int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
   return Copy(device->pci, pci->bus_id, sizeof pci->bus_id);

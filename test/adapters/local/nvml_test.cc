@@ -125,6 +125,18 @@ TEST_F(NvmlTest, AGpuThatDoesNotAnswerIsNamed) {
   EXPECT_EQ(gpus.status().message(), "GPU 0: NVML: memory: GPU is lost");
 }
 
+TEST_F(NvmlTest, OneThatDoesNotAnswerIsLeftOutWhereThatIsAsked) {
+  auto nvml = Load(std::string(kTwo) + "lost 1\n");
+  ASSERT_TRUE(nvml.ok());
+  std::vector<absl::Status> silent;
+  const auto gpus = (*nvml)->List(&silent);
+  ASSERT_TRUE(gpus.ok()) << gpus.status();
+  ASSERT_THAT(*gpus, SizeIs(1));
+  EXPECT_EQ((*gpus)[0].uuid, "GPU-b");
+  ASSERT_THAT(silent, SizeIs(1));
+  EXPECT_EQ(silent[0].message(), "GPU 1: NVML: memory: GPU is lost");
+}
+
 TEST_F(NvmlTest, WhereProcessesAreNotToldThereAreNone) {
   const auto gpus = List(std::string(kTwo) + "process 0 7 1\nfail processes 3");
   ASSERT_THAT(gpus, SizeIs(2));

@@ -54,6 +54,21 @@ TEST(LaunchTest, ATFJobNamesEveryTaskAtAPortOfItsOwn) {
   EXPECT_EQ(ports.size(), 4u);
 }
 
+// A job that is submitted by a task of another one.
+TEST(LaunchTest, WhoATaskIsNobodyElseTells) {
+  World world(OneBox(4));
+  const auto ids = world.Submit(
+      Submission{.manifest = Manifest({.name = "a"}),
+                 .environment = {"MUSTER_ARRAY_ID=7", "MUSTER_ARRAY_INDEX=1",
+                                 "MUSTER_JOB_ID=99", "MUSTER_SOCKET=/run/x"}});
+  ASSERT_EQ(ids.size(), 1u);
+  world.Settle();
+  EXPECT_EQ(world.Env(ids[0], "MUSTER_ARRAY_ID"), "unset");
+  EXPECT_EQ(world.Env(ids[0], "MUSTER_ARRAY_INDEX"), "unset");
+  EXPECT_EQ(world.Env(ids[0], "MUSTER_JOB_ID"), absl::StrCat(ids[0]));
+  EXPECT_EQ(world.Env(ids[0], "MUSTER_SOCKET"), "/run/x");
+}
+
 TEST(LaunchTest, ATaskIsToldWhoItIs) {
   World world(OneBox(4));
   const uint64_t id =

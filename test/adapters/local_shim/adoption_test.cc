@@ -129,6 +129,22 @@ TEST(ShimAdoptionTest, ManyLaunchesAtOnceRunOnce) {
   EXPECT_EQ(run.Output(), "ran\n");
 }
 
+TEST(ShimAdoptionTest, WhoHasNoPatienceIsToldThatSomethingIsStillThere) {
+  ShimRun run;
+  Shim shim = run.Start(run.Script("echo $$ > $SAY; read line < $HEAR"));
+  const OpenFile task = PidfdOf(run.Number());
+  ASSERT_EQ(kill(shim.pid(), SIGKILL), 0);
+  ASSERT_TRUE(IsReadable(shim.fd()));
+  // What is killed now has not gone by the same look.
+  EXPECT_EQ(shim.Exit(/*patience=*/0).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(IsReadable(task.fd()));
+  EXPECT_TRUE(Eventually([&] {
+    const auto adoption = Adopt(run.AttemptFolder(), /*patience=*/0);
+    return adoption.ok() && adoption->state == AttemptState::kLost;
+  }));
+}
+
 TEST(ShimAdoptionTest, OfALostShimNothingIsLeft) {
   ShimRun run;
   // The main process, a child whose parent has ended, and one of a session of

@@ -1,0 +1,157 @@
+#include "adapters/local/host/task_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/shim_spec.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/adapters/local_host/temporary_folder.h"
+
+namespace muster::local {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uint32_t kNobody = 65534;
+
+struct stat StatOf(const std::string& path) {
+  struct stat is = {};
+  EXPECT_EQ(lstat(path.c_str(), &is), 0) << path;
+  return is;
+}
+
+class TaskFilesTest : public testing::Test {
+ protected:
+  TaskFilesTest() { EXPECT_TRUE(MakeReadableFolder(attempt_).ok()); }
+
+  TaskStart Start(const std::string& path, const std::string& content) const {
+    TaskStart start;
+    start.uid = geteuid() == 0 ? kNobody : geteuid();
+    start.gid = geteuid() == 0 ? kNobody : getegid();
+    start.launch.files = {
+        {path, std::make_shared<const std::string>(content), true}};
+    return start;
+  }
+  absl::Status Write(const TaskStart& start) const {
+    return WriteTaskFiles(job_, attempt_, start);
+  }
+
+  TemporaryFolder folder_;
+  const std::string job_ = folder_ / "jobs/7";
+  const std::string attempt_ = job_ + "/0-0/1";
+};
+
+TEST_F(TaskFilesTest, FoldersAreReadableAndNotWritableByOthers) {
+  const mode_t before = umask(077);
+  EXPECT_TRUE(MakeReadableFolder(folder_ / "a/b").ok());
+  umask(before);
+  EXPECT_EQ(StatOf(folder_ / "a/b").st_mode & 0777, 0755u);
+  WriteText(folder_ / "file", "");
+  EXPECT_FALSE(MakeReadableFolder(folder_ / "file/b").ok());
+}
+
+TEST_F(TaskFilesTest, FilesOfALaunchAreWrittenAsTheyAre) {
+  const TaskStart start = Start(attempt_ + "/script", "#!/bin/sh\n");
+  ASSERT_TRUE(Write(start).ok());
+  EXPECT_EQ(TextOf(attempt_ + "/script"), "#!/bin/sh\n");
+  EXPECT_EQ(StatOf(attempt_ + "/script").st_mode & 0777, 0755u);
+  EXPECT_EQ(StatOf(attempt_ + "/script").st_uid, geteuid());
+  // The file that the task touches is its user's.
+  EXPECT_EQ(StatOf(attempt_ + "/checkpoint").st_uid, start.uid);
+  EXPECT_EQ(StatOf(attempt_ + "/checkpoint").st_mode & 0777, 0644u);
+  TaskStart plain = Start(job_ + "/mpi/hostfile", "a\n");
+  plain.launch.files[0].executable = false;
+  ASSERT_TRUE(Write(plain).ok());
+  EXPECT_EQ(TextOf(job_ + "/mpi/hostfile"), "a\n");
+  EXPECT_EQ(StatOf(job_ + "/mpi/hostfile").st_mode & 0777, 0644u);
+  ASSERT_TRUE(Write(plain).ok());  // Twice does no harm.
+}
+
+TEST_F(TaskFilesTest, FilesElsewhereAreRefused) {
+  for (const std::string& path :
+       {folder_ / "jobs/8/script", job_ + "/../8/script", job_ + "/a/../../x",
+        std::string("script"), job_, folder_ / "jobs/77/script",
+        std::string("/etc/passwd")}) {
+    const absl::Status written = Write(Start(path, "x"));
+    EXPECT_TRUE(absl::IsPermissionDenied(written)) << path << ": " << written;
+    EXPECT_THAT(std::string(written.message()), HasSubstr(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "jobs/8"));
+}
+
+TEST_F(TaskFilesTest, SymbolicLinksAreReplacedAndNotFollowed) {
+  WriteText(folder_ / "precious", "precious");
+  for (const char* name : {"script", "script.new", "checkpoint",
+                           "checkpoint.new", "checkpoint-request"}) {
+    std::filesystem::create_symlink(folder_ / "precious",
+                                    attempt_ + "/" + name);
+  }
+  ASSERT_TRUE(Write(Start(attempt_ + "/script", "x")).ok());
+  ASSERT_TRUE(WriteCheckpointRequest(attempt_, 3).ok());
+  EXPECT_EQ(TextOf(folder_ / "precious"), "precious");
+  EXPECT_EQ(TextOf(attempt_ + "/script"), "x");
+  EXPECT_EQ(StatOf(folder_ / "precious").st_uid, geteuid());
+}
+
+TEST_F(TaskFilesTest, ARequestForACheckpointIsItsNumber) {
+  ASSERT_TRUE(WriteCheckpointRequest(attempt_, 3).ok());
+  EXPECT_EQ(TextOf(attempt_ + "/checkpoint-request"), "3\n");
+  ASSERT_TRUE(WriteCheckpointRequest(attempt_, 4).ok());
+  EXPECT_EQ(TextOf(attempt_ + "/checkpoint-request"), "4\n");
+  EXPECT_FALSE(WriteCheckpointRequest(folder_ / "none", 1).ok());
+}
+
+TEST_F(TaskFilesTest, OwnLinesComeBehindWhatTheTaskHasSaid) {
+  WriteText(attempt_ + "/output", "epoch 1\n");
+  AppendToOutput(attempt_, "killed");
+  EXPECT_EQ(TextOf(attempt_ + "/output"), "epoch 1\nmuster: killed\n");
+}
+
+TEST_F(TaskFilesTest, OwnLinesOfATaskWithoutAFolderAreThereToo) {
+  AppendToOutput(job_ + "/0-1/1", "no GPU");
+  EXPECT_EQ(TextOf(job_ + "/0-1/1/output"), "muster: no GPU\n");
+}
+
+TEST_F(TaskFilesTest, OwnLinesAreWrittenThroughNoLink) {
+  WriteText(folder_ / "precious", "precious");
+  std::filesystem::create_symlink(folder_ / "precious", attempt_ + "/output");
+  AppendToOutput(attempt_, "killed");
+  EXPECT_EQ(TextOf(folder_ / "precious"), "precious");
+}
+
+// Else that user could not read why his task did not start.
+TEST_F(TaskFilesTest, OwnLinesBelongToTheTasksUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root runs tasks as others";
+  AppendToOutput(attempt_, "no GPU", FileOwner{kNobody, kNobody});
+  EXPECT_EQ(StatOf(attempt_ + "/output").st_uid, kNobody);
+  EXPECT_EQ(StatOf(attempt_ + "/output").st_gid, kNobody);
+  // After a restart nobody tells whose it is but the task's spec.
+  const std::string second = job_ + "/0-0/2";
+  ASSERT_TRUE(MakeReadableFolder(second).ok());
+  const OpenFile open = OpenAttemptFolder(second);
+  ShimSpec spec;
+  spec.command = {"frobnicate"};
+  spec.user = ShimUser{.uid = kNobody, .gid = kNobody};
+  ASSERT_EQ(WriteFile(open.fd(), kSpecFile, Encode(spec)), 0);
+  AppendToOutput(second, "command: frobnicate: No such file or directory");
+  EXPECT_EQ(StatOf(second + "/output").st_uid, kNobody);
+  // One that is there stays whose it is.
+  AppendToOutput(second, "more", FileOwner{1, 1});
+  EXPECT_EQ(StatOf(second + "/output").st_uid, kNobody);
+}
+
+TEST_F(TaskFilesTest, AFileIsReplacedAsAWhole) {
+  ASSERT_TRUE(ReplaceFile(folder_ / "clock", "1").ok());
+  ASSERT_TRUE(ReplaceFile(folder_ / "clock", "2").ok());
+  EXPECT_EQ(TextOf(folder_ / "clock"), "2");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "clock.new"));
+  EXPECT_FALSE(ReplaceFile(folder_ / "none/clock", "1").ok());
+}
+
+}  // namespace
+}  // namespace muster::local
