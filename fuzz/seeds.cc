@@ -201,6 +201,10 @@ std::vector<Seed> Seeds(std::string_view target) {
   if (target == "history") return Histories();
   if (target == "kubernetes") return KubernetesSeeds();
   if (target == "manifest") return ManifestSeeds();
+  if (target == "config") return ConfigSeeds();
+  if (target == "localapi") return LocalApiSeeds();
+  if (target == "shim") return ShimSeeds();
+  if (target == "http") return HttpSeeds();
   if (target == "watch") return Watches();
   if (target == "kubeconfig") return Kubeconfigs();
   return {};

@@ -45,15 +45,32 @@ std::string Kubeconfig(std::string_view input);
 // variables, and lives for a while.
 std::string Manifest(std::string_view input);
 
+// musterd's configuration, which a scheduler then takes or refuses.
+std::string Config(std::string_view input);
+// What happens to musterd: blocks, parted by lines "%%", of a request ("METHOD
+// TARGET UID", then the body), or "pass SECONDS", "exit CODE" and "lose" (of
+// the first task that runs), "restart". Answers are JSON, and what was kept
+// gives the same state.
+std::string LocalApi(std::string_view input);
+// Files that musterd and a shim write for each other and the next one: `spec`,
+// `started`, `exit`, and the list of GPUs.
+std::string Shim(std::string_view input);
+// All that a client sends over one connection.
+std::string Http(std::string_view input);
+
 struct Target {
   std::string_view name{};
   std::string (*run)(std::string_view) = nullptr;
 };
 inline constexpr Target kTargets[] = {
-    {"scenario", Scenario},     {"simulation", Simulation}, {"trace", Trace},
-    {"journal", Journal},       {"snapshot", Snapshot},     {"fabric", Fabric},
-    {"history", History},       {"kubernetes", Kubernetes}, {"watch", Watch},
-    {"kubeconfig", Kubeconfig}, {"manifest", Manifest}};
+    {"scenario", Scenario}, {"simulation", Simulation},
+    {"trace", Trace},       {"journal", Journal},
+    {"snapshot", Snapshot}, {"fabric", Fabric},
+    {"history", History},   {"kubernetes", Kubernetes},
+    {"watch", Watch},       {"kubeconfig", Kubeconfig},
+    {"manifest", Manifest}, {"config", Config},
+    {"localapi", LocalApi}, {"shim", Shim},
+    {"http", Http}};
 
 // A valid input to begin with.
 struct Seed {
@@ -64,5 +81,9 @@ struct Seed {
 std::vector<Seed> Seeds(std::string_view target);
 std::vector<Seed> KubernetesSeeds();
 std::vector<Seed> ManifestSeeds();
+std::vector<Seed> ConfigSeeds();
+std::vector<Seed> LocalApiSeeds();
+std::vector<Seed> ShimSeeds();
+std::vector<Seed> HttpSeeds();
 
 }  // namespace muster::fuzz

@@ -16,6 +16,26 @@
 
 namespace muster::inprocess {
 
+namespace {
+
+// Control characters, of which a key may have any, are told by their numbers: a
+// message is one line, and tells a terminal nothing else.
+std::string OneLine(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::iscntrl(byte) == 0) {
+      line += c;
+    } else {
+      line += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
 absl::Status At(const std::string& file, const Mark& mark,
                 std::string_view what) {
   std::string text = file;
@@ -23,7 +43,7 @@ absl::Status At(const std::string& file, const Mark& mark,
     text += ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
   }
   if (!mark.field.empty()) text += ": " + mark.field;
-  return absl::InvalidArgumentError(text + ": " + std::string(what));
+  return absl::InvalidArgumentError(OneLine(text + ": " + std::string(what)));
 }
 
 void Problems::Report(const Mark& mark, std::string_view what) {

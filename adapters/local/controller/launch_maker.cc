@@ -56,8 +56,9 @@ std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
 }
 
 // Who submits from within a task has its variables, which are not the job's.
+// Those that are set for every task replace them.
 bool IsOurs(const std::string& name) {
-  return name.starts_with("MUSTER_") && name != "MUSTER_SOCKET";
+  return name == "MUSTER_ARRAY_ID" || name == "MUSTER_ARRAY_INDEX";
 }
 
 std::string Absolute(const std::string& path, const std::string& folder) {

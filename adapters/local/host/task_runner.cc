@@ -71,16 +71,20 @@ void TaskRunner::CarryOut(const TaskCommand& command) {
   absl::Status done;
   switch (command.kind) {
     case CommandKind::kStop:
+      it->second.stop = command;
       done = shim.Stop(command.grace);
       break;
     case CommandKind::kKill:
+      it->second.stop = command;
       done = shim.Kill();
       break;
     case CommandKind::kSuspend:
+      it->second.suspended = true;
       done = shim.Suspend();
       events_.push_back({.kind = TaskEvent::Kind::kSuspended, .task = task});
       break;
     case CommandKind::kResume:
+      it->second.suspended = false;
       done = shim.Resume();
       events_.push_back({.kind = TaskEvent::Kind::kResumed, .task = task});
       break;
@@ -203,9 +207,9 @@ void TaskRunner::Ready(uint64_t id) {
   TakeCheckpoints();  // What it told before its end comes first.
   absl::StatusOr<ShimExit> exit = running_.at(task).shim.Exit(/*patience=*/0);
   if (absl::IsFailedPrecondition(exit.status())) return;
+  if (absl::IsAborted(exit.status())) return TakeOther(task);
   Forget(task);
   if (exit.ok()) return Ended(task, *exit);
-  if (absl::IsAborted(exit.status())) return Adopt(task, nullptr);
   if (absl::IsDeadlineExceeded(exit.status()) ||
       absl::IsResourceExhausted(exit.status())) {
     rests_.try_emplace(task);
@@ -217,6 +221,18 @@ void TaskRunner::Ready(uint64_t id) {
     return;
   }
   NotStarted(task, exit.status());
+}
+
+void TaskRunner::TakeOther(const TaskKey& task) {
+  const bool suspended = running_.at(task).suspended;
+  const std::optional<TaskCommand> stop = running_.at(task).stop;
+  Forget(task);
+  Adopt(task, nullptr);
+  const auto it = running_.find(task);
+  if (it == running_.end()) return;
+  it->second.suspended = suspended;
+  if (suspended) TellOwner(task, it->second.shim.Suspend());
+  if (stop) CarryOut(*stop);
 }
 
 void TaskRunner::Forget(const TaskKey& task) {

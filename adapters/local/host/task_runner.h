@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,9 @@ class TaskRunner {
     Shim shim;
     uint64_t id = 0;
     uint32_t checkpoint_asked = 0;
+    // Asked of the shim; of another one, too, that turns out to have the task.
+    bool suspended = false;
+    std::optional<TaskCommand> stop{};
   };
 
   // Of a lost task, something is still there, or may be.
@@ -88,6 +92,8 @@ class TaskRunner {
   void Found(const TaskKey& task, const TaskCommand* start,
              absl::StatusOr<Adoption> found);
   void Track(const TaskKey& task, Shim shim);
+  // The shim was not the first in its folder: another one has the task.
+  void TakeOther(const TaskKey& task);
   void Forget(const TaskKey& task);
   void Ended(const TaskKey& task, const ShimExit& exit);
   // What went wrong, unless it is OK: in the task's output.

@@ -189,6 +189,7 @@ constexpr Mistake kMistakes[] = {
     {"history: {keep_jobs: -1}\n",
      "1:22: history.keep_jobs: ", "between 0 and 1099511627776"},
     {"history: {keep_jobs: 1, keep_jobs: 2}\n", "1:", "keep_jobs"},
+    {"\"no\\nde\": 1\n", "1:1: ", "'no\\x0ade'"},
     {"node: {name: 'box}\n", "", "end of"},
 };
 

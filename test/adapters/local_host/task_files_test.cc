@@ -106,6 +106,15 @@ TEST_F(TaskFilesTest, ARequestForACheckpointIsItsNumber) {
   EXPECT_FALSE(WriteCheckpointRequest(folder_ / "none", 1).ok());
 }
 
+TEST_F(TaskFilesTest, TheSizeOfTheJobIsALine) {
+  TaskStart start = Start(attempt_ + "/script", "");
+  start.size = 3;
+  ASSERT_TRUE(Write(start).ok());
+  EXPECT_EQ(TextOf(attempt_ + "/size"), "3\n");
+  ASSERT_TRUE(WriteSize(attempt_, 2).ok());
+  EXPECT_EQ(TextOf(attempt_ + "/size"), "2\n");
+}
+
 TEST_F(TaskFilesTest, OwnLinesComeBehindWhatTheTaskHasSaid) {
   WriteText(attempt_ + "/output", "epoch 1\n");
   AppendToOutput(attempt_, "killed");

@@ -146,6 +146,7 @@ TEST_F(TaskRunnerTest, AStartDoneTwiceIsOne) {
   runner_->CarryOut(Script(Key(1), "echo ran; sleep 600"));
   ExpectNext(Key(1), Kind::kRuns);
   EXPECT_TRUE(Eventually([&] { return OutputOf(Key(1)) == "ran\n"; }));
+  // The second shim has not told yet that the first one has the task.
   Tell(CommandKind::kKill, Key(1));
   EXPECT_EQ(End(Key(1)).code, 137);
   // Nor does it start again when it has ended.
@@ -216,10 +217,25 @@ TEST_F(TaskRunnerTest, CheckpointsAreLearntOfWithTheRequestTheyAnswer) {
   EXPECT_EQ(OutputOf(Key(1)), "5\n");
 }
 
+TEST_F(TaskRunnerTest, ATaskLearnsTheSizeOfItsJob) {
+  TaskCommand command = Script(
+      Key(1), "cat $SIZE; while [ $(cat $SIZE) != 5 ]; do sleep 0.01; done");
+  command.start.launch.env.emplace_back("SIZE", FolderOf(Key(1)) + "/size");
+  command.start.size = 4;
+  started_.push_back(Key(1));
+  runner_->CarryOut(command);
+  ExpectNext(Key(1), Kind::kRuns);
+  ASSERT_TRUE(Eventually([&] { return OutputOf(Key(1)) == "4\n"; }));
+  command.kind = CommandKind::kResize;
+  command.start.size = 5;
+  runner_->CarryOut(command);
+  EXPECT_EQ(Next(Key(1)).code, 0);
+}
+
 TEST_F(TaskRunnerTest, CommandsToWhatHasEndedAreNothing) {
   for (const CommandKind kind :
        {CommandKind::kStop, CommandKind::kKill, CommandKind::kSuspend,
-        CommandKind::kResume, CommandKind::kCheckpoint}) {
+        CommandKind::kResume, CommandKind::kCheckpoint, CommandKind::kResize}) {
     Tell(kind, Key(1));
   }
   runner_->Ready(uint64_t{1} << 40);
