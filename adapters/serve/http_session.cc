@@ -60,7 +60,11 @@ HttpSession::HttpSession(Socket socket, Peer peer,
     : shared_(std::move(shared)),
       stream_(std::move(socket)),
       peer_(std::move(peer)),
-      timer_(stream_.get_executor()) {}
+      timer_(stream_.get_executor()) {
+  // A buffer without room is filled by 512 bytes a time.
+  constexpr size_t kReadSize = 8 << 10;
+  buffer_.reserve(kReadSize);
+}
 
 HttpSession::~HttpSession() { shared_->connections->Leave(peer_); }
 

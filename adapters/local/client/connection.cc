@@ -26,6 +26,7 @@ using Local = asio::local::stream_protocol;
 using Error = boost::system::error_code;
 
 constexpr size_t kMostSocketPath = 107;
+constexpr size_t kReadSize = 64 << 10;
 // What the server says to a connection that it does not take.
 constexpr std::string_view kTooMany = "too many connections\n";
 
@@ -52,7 +53,7 @@ class BodyReader {
   int status() { return static_cast<int>(parser_.get().result_int()); }
 
   Error ReadBody(const Connection::Part& part) {
-    char bytes[64 << 10];
+    char bytes[kReadSize];
     while (!parser_.is_done()) {
       auto& body = parser_.get().body();
       body.data = bytes;
@@ -102,6 +103,7 @@ absl::StatusOr<HttpAnswer> Connection::CallOnce(std::string_view method,
   Error written;
   http::write(socket, request, written);
   boost::beast::flat_buffer buffer;
+  buffer.reserve(kReadSize);  // One without room is filled by 512 bytes a time.
   BodyReader reader(&socket, &buffer);
   error = reader.ReadHead();
   if (error) return NoDaemon(socket_, written ? written : error);

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -82,6 +83,15 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   const int error = ReadFile(AT_FDCWD, path.c_str(), &text);
   if (error == 0 || error == ENOENT) return text;
   return absl::ErrnoToStatus(error, path);
+}
+
+// Gives memory back that a turn has needed for many jobs at once, as for an
+// array of thousands: else it would stay with the process. O(heap).
+void GiveMemoryBack([[maybe_unused]] size_t jobs) {
+#ifdef __GLIBC__
+  constexpr size_t kMany = 1000;
+  if (jobs >= kMany) malloc_trim(0);
+#endif
 }
 
 void Say(const std::string& text) { std::cerr << "musterd: " << text << "\n"; }
@@ -306,7 +316,7 @@ absl::Status Host::Run() {
         continue;
       }
     }
-    OneTurn(now);
+    GiveMemoryBack(OneTurn(now));
     if (now >= look_at_) LookAtGpus(now);
     if (now >= tidy_at_) TidyUp(now);
   }
@@ -342,7 +352,7 @@ void Host::Wait(Time until) {
   }
 }
 
-void Host::OneTurn(Time now) {
+size_t Host::OneTurn(Time now) {
   runner_->Look(now);
   for (const TaskEvent& event : runner_->Take()) Observe(event, now);
   api_->Turn(controller_.get(), &store_->history(), now);
@@ -350,13 +360,15 @@ void Host::OneTurn(Time now) {
   wake_at_ = turn.wake_at;
   if (absl::Status kept = store_->Commit(turn.save); !kept.ok()) {
     Say(std::string(kept.message()) + "; nothing is accepted until it is over");
-    return GiveUp(kept, now);
+    GiveUp(kept, now);
+    return turn.save.jobs.size();
   }
   api_->Kept(controller_.get(), &store_->history(), now);
   api_->Tell(turn.news, now);
   for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
   // What came of them is for the next turn.
   if (runner_->any()) wake_at_ = now;
+  return turn.save.jobs.size();
 }
 
 void Host::Observe(const TaskEvent& event, Time now) {

@@ -65,7 +65,7 @@ class Host {
   void AskOverTcp(serve::HttpRequest request, const serve::Reply& reply);
 
   void Wait(Time until);
-  void OneTurn(Time now);
+  size_t OneTurn(Time now);  // How many jobs it has saved.
   void Observe(const TaskEvent& event, Time now);
   void LookAtGpus(Time now);
   void SayOfGpus();

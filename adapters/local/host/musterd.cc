@@ -1,4 +1,5 @@
 // musterd: one machine, one queue. See docs/local.md.
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -77,6 +78,10 @@ class Signals {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // Else glibc keeps what one large answer has needed for the next.
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
   CLI::App app("Runs the jobs of one machine: gangs, queues, priorities.");
   app.set_version_flag("--version", MUSTER_VERSION);
   std::string config_file;
