@@ -5,6 +5,8 @@
 //     instruction, p50_ms and p99_ms; round_trip_*: to the end of `muster
 //     submit`, when the job is on the disk; base_*: fork, exec and fsync of one
 //     page, in turns with it; vs_fork_exec_fsync: of the medians.
+//   slurm_*: of Slurm's sbatch and its daemons, where they are installed; the
+//     label says why not.
 //   BM_EndToStart     from a job's last instruction to the first one of the
 //     next, on one GPU.
 //   BM_Jobs           /bin/true, half of them one by one by two clients, half
@@ -25,6 +27,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/local_daemon.h"
+#include "benchmarks/local_slurm.h"
 
 namespace muster::local {
 namespace {
@@ -77,6 +80,27 @@ double ForkExecFsync(BenchDaemon& daemon) {
   return Milliseconds(daemon.Stamps(1)[0].first - start);
 }
 
+// The same work by Slurm, each job when the one before it has ended.
+void SubmitToSlurm(benchmark::State& state, BenchDaemon& daemon) {
+  const BenchSlurm slurm(MakeFolder());
+  if (!slurm.problem().empty()) {
+    return state.SetLabel("slurm: not run, " + slurm.problem());
+  }
+  std::vector<double> starts, round_trips;
+  for (uint32_t i = 0; i < Scaled(30); ++i) {
+    const int64_t begin = NowNanos();
+    if (!slurm.Submit(
+            {absl::StrCat("--wrap=exec ", MUSTER_STAMP, " ", daemon.fifo())})) {
+      return state.SetLabel("slurm: not run, sbatch has failed");
+    }
+    round_trips.push_back(Milliseconds(NowNanos() - begin));
+    starts.push_back(Milliseconds(daemon.Stamps(1)[0].first - begin));
+    slurm.Idle();
+  }
+  Tell(state, "slurm_", starts);
+  Tell(state, "slurm_round_trip_", round_trips);
+}
+
 void BM_SubmitToStart(benchmark::State& state) {
   BenchDaemon daemon(1);
   std::vector<double> starts, round_trips, bases;
@@ -95,6 +119,7 @@ void BM_SubmitToStart(benchmark::State& state) {
   Tell(state, "base_", bases);
   state.counters["vs_fork_exec_fsync"] =
       Quantile(starts, 0.5) / Quantile(bases, 0.5);
+  SubmitToSlurm(state, daemon);
 }
 BENCHMARK(BM_SubmitToStart)->Iterations(1)->Unit(benchmark::kSecond);
 

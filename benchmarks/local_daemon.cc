@@ -29,6 +29,48 @@ constexpr auto kPause = std::chrono::milliseconds(1);
   std::exit(1);
 }
 
+bool EndsWell(pid_t pid) {
+  int status = -1;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0;
+}
+
+// Where all daemons have their folders, until the program ends: a file system
+// may be slow with new files for minutes after many were removed (ext4 without
+// a journal looks at each inode that was freed).
+class Root {
+ public:
+  Root() {
+    path_ = (std::filesystem::temp_directory_path() / "muster-bench-XXXXXX")
+                .string();
+    if (mkdtemp(path_.data()) == nullptr) Fail(path_ + ": cannot be made");
+  }
+  ~Root() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
+
+  std::string MakeFolder() {
+    std::string folder = absl::StrCat(path_, "/", ++count_);
+    if (mkdir(folder.c_str(), 0700) != 0) Fail(folder + ": cannot be made");
+    return folder;
+  }
+
+ private:
+  std::string path_{};
+  uint32_t count_ = 0;
+};
+
+}  // namespace
+
+std::string MakeFolder() {
+  static Root root;
+  return root.MakeFolder();
+}
+
 pid_t Spawn(std::vector<std::string> words, const std::string& output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -46,15 +88,6 @@ pid_t Spawn(std::vector<std::string> words, const std::string& output) {
   return pid;
 }
 
-bool EndsWell(pid_t pid) {
-  int status = -1;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status == 0;
-}
-
-}  // namespace
-
 int64_t NowNanos() {
   timespec at{};
   clock_gettime(CLOCK_MONOTONIC, &at);
@@ -65,10 +98,7 @@ bool Run(std::vector<std::string> words) {
   return EndsWell(Spawn(std::move(words), "/dev/null"));
 }
 
-BenchDaemon::BenchDaemon(uint32_t gpus) : gpus_(gpus) {
-  folder_ =
-      (std::filesystem::temp_directory_path() / "muster-bench-XXXXXX").string();
-  if (mkdtemp(folder_.data()) == nullptr) Fail(folder_ + ": cannot be made");
+BenchDaemon::BenchDaemon(uint32_t gpus) : folder_(MakeFolder()), gpus_(gpus) {
   fifo_ = folder_ + "/fifo";
   if (mkfifo(fifo_.c_str(), 0600) != 0) Fail(fifo_ + ": cannot be made");
   // For writing, too: so it never ends.
@@ -80,8 +110,7 @@ BenchDaemon::~BenchDaemon() {
   kill(pid_, SIGTERM);
   EndsWell(pid_);
   close(fifo_fd_);
-  std::error_code error;
-  std::filesystem::remove_all(folder_, error);
+  unlink(fifo_.c_str());  // For which Block looks.
 }
 
 void BenchDaemon::Kill() {
@@ -147,21 +176,21 @@ std::vector<uint64_t> BenchDaemon::Submit(
             {"environment", {"PATH=/usr/bin:/bin"}}};
   if (!array.empty()) body["array"] = array;
   std::vector<uint64_t> ids;
-  for (const Json& job : Post("/v1/jobs", body)["jobs"]) {
+  const Json answer = Post("/v1/jobs", body);
+  for (const Json& job : answer.at("jobs")) {
     ids.push_back(job["id"].get<uint64_t>());
   }
   return ids;
 }
 
-BenchDaemon::Json BenchDaemon::Finished(uint64_t job) {
-  for (;;) {
-    Json answer = Get(absl::StrCat("/v1/jobs/", job, "?wait=50"));
-    if (answer.contains("finished")) return answer;
-  }
-}
-
 void BenchDaemon::Idle() {
-  while (!Get("/v1/jobs")["jobs"].empty()) {
+  for (;;) {
+    bool idle = true;
+    const Json answer = Get("/v1/queues");
+    for (const Json& queue : answer.at("queues")) {
+      idle &= queue.at("running") == 0 && queue.at("waiting") == 0;
+    }
+    if (idle) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -15,8 +15,8 @@
 namespace muster::local {
 
 // A daemon with a state of its own in a folder for temporary files, which goes
-// with it. Whatever fails ends the program with a message: there is nothing to
-// measure then. Not synchronised, but for Post and Get.
+// with the program. Whatever fails ends the program with a message: there is
+// nothing to measure then. Not synchronised, but for Post and Get.
 class BenchDaemon {
  public:
   using Json = nlohmann::json;
@@ -40,8 +40,6 @@ class BenchDaemon {
   // their ids.
   std::vector<uint64_t> Submit(const std::vector<std::string>& command,
                                uint32_t gpus, std::vector<uint32_t> array = {});
-  // Waits until the job has finished, and returns it.
-  Json Finished(uint64_t job);
   // Waits until nothing is queued or runs.
   void Idle();
 
@@ -70,6 +68,11 @@ class BenchDaemon {
 // Of the monotonic clock.
 int64_t NowNanos();
 
+// A new folder for temporary files, which goes with the program.
+std::string MakeFolder();
+
+// Starts the program with these words; its output is appended to a file.
+pid_t Spawn(std::vector<std::string> words, const std::string& output);
 // Starts the program with these words and waits; false: it did not end with 0.
 bool Run(std::vector<std::string> words);
 
