@@ -1,9 +1,11 @@
 #include "adapters/local/client/exec_command.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <ostream>
 
 #include "absl/strings/numbers.h"
@@ -44,6 +46,22 @@ std::string DevicesOf(const Json& nodes, uint64_t job, std::string_view host) {
   return absl::StrJoin(devices, ",");
 }
 
+// A folder of one's own for each task: several orted of one job on one machine
+// would make and remove the same one. Empty: somebody else has it.
+std::string SessionFolder(const std::string& session) {
+  std::error_code error;
+  const std::string base =
+      absl::StrCat(std::filesystem::temp_directory_path(error).string(),
+                   "/muster-mpi-", geteuid());
+  mkdir(base.c_str(), 0700);
+  struct stat is{};
+  const bool own = lstat(base.c_str(), &is) == 0 && S_ISDIR(is.st_mode) &&
+                   is.st_uid == geteuid();
+  const std::string folder = absl::StrCat(base, "/", session);
+  if (!own || (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)) return "";
+  return folder;
+}
+
 }  // namespace
 
 absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
@@ -73,6 +91,7 @@ absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
   if (!nodes.ok()) return nodes.status();
   const std::string devices = DevicesOf(*nodes, job, host);
   ExecPlan plan;
+  plan.session = absl::StrCat(job, "-", std::string(host));
   plan.command = absl::StrJoin(words.begin() + 1, words.end(), " ");
   // Several orted on one machine share a folder, which PMIx's way by files does
   // not bear.
@@ -88,6 +107,8 @@ int Exec(Session* session, const std::vector<std::string>& words) {
   for (const auto& [name, value] : plan->environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
+  const std::string folder = SessionFolder(plan->session);
+  if (!folder.empty()) setenv("OMPI_MCA_orte_tmpdir_base", folder.c_str(), 1);
   session->out().flush();
   execl("/bin/sh", "sh", "-c", plan->command.c_str(), nullptr);
   return session->Fail(absl::ErrnoToStatus(errno, "/bin/sh"));

@@ -16,6 +16,7 @@ namespace muster::local {
 // that of the caller.
 struct ExecPlan {
   std::string command{};  // For a shell.
+  std::string session{};  // Of the job and the task: names a folder.
   std::vector<std::pair<std::string, std::string>> environment{};
 };
 
