@@ -215,7 +215,7 @@ MUTANTS = [
     ("tells: room later", "lib/scheduler/holdings.cc",
      "if (!now && !later) return;", "if (!now) return;"),
     ("tells: usage that falls", "lib/scheduler/holdings.cc",
-     "tables_.activator.UsageChanged(tables_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
+     "tables_.activator.UsageChanged(queue);", "if (queue == kNoQueue) {}"),
     ("tells: a nominated gang that is changed", "lib/scheduler/gang_events.cc",
      """gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
