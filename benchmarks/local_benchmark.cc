@@ -200,11 +200,16 @@ void BM_Array(benchmark::State& state) {
 BENCHMARK(BM_Array)->ArgName("tasks")->Arg(1'000)->Iterations(1)->Unit(
     benchmark::kMillisecond);
 
-void BM_Queue(benchmark::State& state) {
-  BenchDaemon daemon(1);
+// As many jobs as the case says, of which none starts.
+void QueueUp(BenchDaemon& daemon, const benchmark::State& state) {
   Block(daemon);
   daemon.Submit({"/bin/true"}, 1,
                 Indices(Scaled(static_cast<uint32_t>(state.range(0)))));
+}
+
+void BM_Queue(benchmark::State& state) {
+  BenchDaemon daemon(1);
+  QueueUp(daemon, state);
   std::vector<double> samples;
   for (auto _ : state) {
     for (uint32_t i = 0; i < Scaled(30); ++i) {
@@ -224,9 +229,7 @@ BENCHMARK(BM_Queue)
 
 void BM_Restart(benchmark::State& state) {
   BenchDaemon daemon(1);
-  Block(daemon);
-  daemon.Submit({"/bin/true"}, 1,
-                Indices(Scaled(static_cast<uint32_t>(state.range(0)))));
+  QueueUp(daemon, state);
   std::vector<double> samples;
   for (auto _ : state) {
     for (uint32_t i = 0; i < Scaled(5); ++i) {

@@ -17,6 +17,8 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "adapters/local/model/socket_path.h"
+#include "adapters/local/shim/open_file.h"
 
 namespace muster::local {
 namespace {
@@ -27,20 +29,9 @@ constexpr char kPart[] = ".part";
 constexpr char kJobs[] = ".jobs";
 constexpr Duration kDay = int64_t{24} * 3600 * kSecond;
 
-class File {
- public:
-  File(const std::string& path, int flags, mode_t mode = 0)
-      : fd_(open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  const int fd_;
-};
+OpenFile Open(const std::string& path, int flags, mode_t mode = 0) {
+  return OpenFile(open(path.c_str(), flags | O_CLOEXEC, mode));
+}
 
 absl::Status Errno(const std::string& path) {
   return absl::ErrnoToStatus(errno, path);
@@ -74,14 +65,15 @@ bool IsSame(const struct stat& a, const struct stat& b) {
 absl::StatusOr<bool> CopyFile(const std::string& from, const std::string& to) {
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {
-    const File in(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (in.fd() < 0 && errno == ENOENT) return false;
+    const OpenFile in = Open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!in.ok() && errno == ENOENT) return false;
     struct stat before{};
     struct stat after{};
-    if (in.fd() < 0 || fstat(in.fd(), &before) != 0) return Errno(from);
+    if (!in.ok() || fstat(in.fd(), &before) != 0) return Errno(from);
     if (!S_ISREG(before.st_mode)) return false;
-    const File out(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    if (out.fd() < 0) return Errno(to);
+    const OpenFile out =
+        Open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (!out.ok()) return Errno(to);
     const auto shared = Fill(out.fd(), in.fd(), from);
     if (!shared.ok()) return shared;
     if (fstat(in.fd(), &after) != 0) return Errno(from);
@@ -163,15 +155,12 @@ void Remove(const fs::path& path) {
 }  // namespace
 
 std::string SnapshotStore() {
-  if (const char* own = std::getenv("MUSTER_CODE"); own != nullptr && *own)
-    return own;
-  if (const char* state = std::getenv("XDG_STATE_HOME");
-      state != nullptr && *state == '/') {
-    return absl::StrCat(state, "/muster/code");
-  }
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') return "";
-  return absl::StrCat(home, "/.local/state/muster/code");
+  const std::string own = EnvironmentText("MUSTER_CODE");
+  if (!own.empty()) return own;
+  const std::string state = EnvironmentText("XDG_STATE_HOME");
+  if (state.starts_with('/')) return state + "/muster/code";
+  const std::string home = EnvironmentText("HOME");
+  return home.starts_with('/') ? home + "/.local/state/muster/code" : "";
 }
 
 absl::StatusOr<CodeSnapshot> TakeSnapshot(const CodeFiles& code,

@@ -11,9 +11,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/client/held_devices.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
-#include "adapters/local/client/json_list.h"
 #include "adapters/local/model/socket_path.h"
 
 namespace muster::local {
@@ -32,17 +32,10 @@ bool IsTask(std::string_view host, const std::string& task) {
 
 // Of the job's devices, those of the task, with commas.
 std::string DevicesOf(const Json& nodes, uint64_t job, std::string_view host) {
-  std::vector<uint32_t> devices;
-  for (const Json& node : ListOf(nodes, "nodes")) {
-    for (const Json& device : ListOf(node, "devices")) {
-      for (const Json& held : ListOf(device, "held")) {
-        if (held.value("job", uint64_t{0}) == job &&
-            IsTask(host, held.value("task", ""))) {
-          devices.push_back(device.value("index", 0u));
-        }
-      }
-    }
-  }
+  const auto devices = HeldDevices(nodes, [&](const Json& held) {
+    return held.value("job", uint64_t{0}) == job &&
+           IsTask(host, held.value("task", ""));
+  });
   return absl::StrJoin(devices, ",");
 }
 

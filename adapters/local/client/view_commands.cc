@@ -15,16 +15,20 @@ namespace {
 
 using Json = Session::Json;
 
+int ShowJson(Session* session, const std::string& target) {
+  const auto answer = session->Ask("GET", target);
+  if (!answer.ok()) return session->Fail(answer.status());
+  session->PrintJson(*answer);
+  return kDone;
+}
+
 // Asks, and tells by `text` if nobody wants JSON.
 template <class F>
 int Show(Session* session, const std::string& target, const F& text) {
+  if (session->json()) return ShowJson(session, target);
   const auto answer = session->Ask("GET", target);
   if (!answer.ok()) return session->Fail(answer.status());
-  if (session->json()) {
-    session->PrintJson(*answer);
-  } else {
-    session->out() << text(*answer);
-  }
+  session->out() << text(*answer);
   return kDone;
 }
 
@@ -52,8 +56,7 @@ int ShowEach(Session* session, const std::vector<std::string>& jobs,
 int ShowQueue(Session* session, bool all) {
   const std::string mine = absl::StrCat("&uid=", session->uid());
   const std::string target = "/v1/jobs?why=1" + (all ? "" : mine);
-  if (session->json())
-    return Show(session, target, [](const Json&) { return ""; });
+  if (session->json()) return ShowJson(session, target);
   const auto answer = session->AskText("GET", target);
   if (!answer.ok()) return session->Fail(answer.status());
   session->out() << QueueText(*answer, session->Now(), all);

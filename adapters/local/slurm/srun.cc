@@ -17,13 +17,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/commands.h"
+#include "adapters/local/client/held_devices.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/local/model/socket_path.h"
 #include "adapters/local/slurm/batch_text.h"
 #include "adapters/local/slurm/command.h"
 #include "adapters/local/slurm/job_options.h"
 #include "adapters/local/slurm/job_view.h"
 #include "adapters/local/slurm/lookup.h"
 #include "adapters/local/slurm/programs.h"
+#include "adapters/local/slurm/signal_set.h"
 #include "adapters/local/slurm/step.h"
 
 namespace muster::local::slurm {
@@ -75,15 +78,10 @@ void AddOptions(Command* command, Options* o) {
   command->Add(kOthers);
 }
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // The job that this process is of; empty: none.
 std::string JobAround() {
-  const std::string job = Variable("SLURM_JOB_ID");
-  return job.empty() ? Variable("MUSTER_JOB_ID") : job;
+  const std::string job = EnvironmentText("SLURM_JOB_ID");
+  return job.empty() ? EnvironmentText("MUSTER_JOB_ID") : job;
 }
 
 uint32_t Count(const std::string& text, uint32_t otherwise) {
@@ -96,9 +94,9 @@ uint32_t Count(const std::string& text, uint32_t otherwise) {
 // The devices of the whole job, by their numbers in the order of PCI; where it
 // has one task, or instances of MIG, those that this process sees.
 std::vector<std::string> DevicesOfJob(const Start& start) {
-  const std::string visible = Variable("CUDA_VISIBLE_DEVICES");
+  const std::string visible = EnvironmentText("CUDA_VISIBLE_DEVICES");
   std::vector<std::string> devices = Parts(visible);
-  if (devices.empty() || Count(Variable("SLURM_NTASKS"), 1) == 1 ||
+  if (devices.empty() || Count(EnvironmentText("SLURM_NTASKS"), 1) == 1 ||
       devices[0].starts_with("MIG-")) {
     return devices;
   }
@@ -107,15 +105,10 @@ std::vector<std::string> DevicesOfJob(const Start& start) {
   const std::string job = JobAround();
   if (!nodes.ok()) return devices;
   devices.clear();
-  for (const Json& node : ListOf(*nodes, "nodes")) {
-    for (const Json& device : ListOf(node, "devices")) {
-      const Json& held = ListOf(device, "held");
-      if (std::ranges::any_of(held, [&](const Json& by) {
-            return absl::StrCat(by.value("job", uint64_t{0})) == job;
-          })) {
-        devices.push_back(absl::StrCat(device.value("index", 0)));
-      }
-    }
+  for (const uint32_t device : HeldDevices(*nodes, [&](const Json& by) {
+         return absl::StrCat(by.value("job", uint64_t{0})) == job;
+       })) {
+    devices.push_back(absl::StrCat(device));
   }
   return devices;
 }
@@ -171,8 +164,8 @@ absl::StatusOr<Step> MakeStep(const Start& start, Command* command,
     return absl::UnimplementedError(
         "--output and --error in a job: not supported; use > FILE");
   }
-  const uint32_t most = Count(Variable("SLURM_NTASKS"), 1);
-  const uint32_t cpus = Count(Variable("SLURM_CPUS_PER_TASK"), 1);
+  const uint32_t most = Count(EnvironmentText("SLURM_NTASKS"), 1);
+  const uint32_t cpus = Count(EnvironmentText("SLURM_CPUS_PER_TASK"), 1);
   Step step{.command = std::move(words),
             .tasks = most,
             .directory = job.Find("chdir").value_or(""),
@@ -345,9 +338,7 @@ int CodeOfJob(const Start& start, Session* session, uint64_t job,
     ended = WaitFor(&own, job);
     done = true;
   });
-  sigset_t waited;
-  sigemptyset(&waited);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waited, signal);
+  const sigset_t waited = SignalsOf({SIGINT, SIGTERM, SIGHUP});
   bool cancelled = false;
   while (!done) {
     const timespec every{
@@ -381,10 +372,8 @@ int RunJob(const Start& start, const Command& command, const Options& o,
     body["name"] = fs::path(words[0]).filename().string();
   }
   // Blocked from here on: no job is left behind by a signal.
-  sigset_t waited;
+  const sigset_t waited = SignalsOf({SIGINT, SIGTERM, SIGHUP});
   sigset_t before;
-  sigemptyset(&waited);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waited, signal);
   pthread_sigmask(SIG_BLOCK, &waited, &before);
   Session session = start.Open();
   const auto answer = session.Ask("POST", "/v1/jobs", body);

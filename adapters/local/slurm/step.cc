@@ -12,19 +12,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/slurm/signal_set.h"
 
 namespace muster::local::slurm {
 namespace {
 
 constexpr int kNotFound = 127;
 constexpr int kSignals = 128;
-
-sigset_t SignalsOf(std::initializer_list<int> signals) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : signals) sigaddset(&set, signal);
-  return set;
-}
 
 void Set(const std::string& name, const std::string& value,
          std::vector<std::string>* environment) {
