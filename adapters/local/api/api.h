@@ -14,6 +14,7 @@
 #include "adapters/local/model/other_process.h"
 #include "adapters/local/store/history.h"
 #include "adapters/serve/http_server.h"
+#include "muster/device.h"
 #include "muster/ids.h"
 
 namespace muster::local {
@@ -27,6 +28,9 @@ struct ApiOptions {
   std::function<std::string(const std::string& folder, bool error)> output_of{};
   // Who else computes on the GPUs; null: nobody. On the loop's thread.
   std::function<std::vector<OtherProcess>()> others{};
+  // What CUDA_VISIBLE_DEVICES of a task calls this; "": it is not there. Null:
+  // by its number. On the loop's thread.
+  std::function<std::string(const DeviceShare&)> visible{};
   // Where its page is, "http://127.0.0.1:8750"; null, or empty: nowhere. On the
   // loop's thread.
   std::function<std::string()> web_address{};

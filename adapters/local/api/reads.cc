@@ -249,6 +249,7 @@ HttpResponse Nodes(const ApiContext& context) {
   const auto others = context.options.others ? context.options.others()
                                              : std::vector<OtherProcess>();
   json["nodes"].push_back(NodeJson(context.controller.ViewNode(), others,
+                                   context.options.visible,
                                    context.controller.config().scheduler));
   return JsonAnswer(ToText(json));
 }

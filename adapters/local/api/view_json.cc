@@ -102,6 +102,7 @@ Json ExplanationJson(const JobExplanation& explanation) {
 }
 
 Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
+              const std::function<std::string(const DeviceShare&)>& visible,
               const SchedulerConfig& config) {
   Json devices = Json::array();
   for (uint32_t d = 0; d < view.node.devices.size(); ++d) {
@@ -118,6 +119,9 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
     Json json = ShareJson(held.share);
     json["job"] = held.job;
     json["task"] = held.task;
+    const std::string name =
+        visible ? visible(held.share) : absl::StrCat(held.share.device);
+    if (!name.empty()) json["visible"] = name;
     devices[held.share.device]["held"].push_back(std::move(json));
   }
   for (const DeviceShare& share : view.external.devices) {

@@ -2,13 +2,16 @@
 // there is).
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/views.h"
 #include "adapters/local/model/other_process.h"
 #include "muster/config.h"
+#include "muster/device.h"
 #include "muster/reason.h"
 
 namespace muster::local {
@@ -20,10 +23,12 @@ nlohmann::ordered_json ReasonJson(const NamedReason& reason);
 nlohmann::ordered_json SubmitJson(const SubmitResult& result);
 nlohmann::ordered_json ForecastJson(const ForecastResult& result);
 nlohmann::ordered_json ExplanationJson(const JobExplanation& explanation);
-// Resources by their names in the configuration, in its units.
-nlohmann::ordered_json NodeJson(const NodeView& view,
-                                const std::vector<OtherProcess>& others,
-                                const SchedulerConfig& config);
+// Resources by their names in the configuration, in its units. `visible`: as in
+// ApiOptions.
+nlohmann::ordered_json NodeJson(
+    const NodeView& view, const std::vector<OtherProcess>& others,
+    const std::function<std::string(const DeviceShare&)>& visible,
+    const SchedulerConfig& config);
 nlohmann::ordered_json QueueJson(const QueueView& view,
                                  const SchedulerConfig& config);
 

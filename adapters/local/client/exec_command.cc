@@ -30,13 +30,13 @@ bool IsTask(std::string_view host, const std::string& task) {
   return host == task || host.ends_with("-" + task);
 }
 
-// Of the job's devices, those of the task, with commas.
-std::string DevicesOf(const Json& nodes, uint64_t job, std::string_view host) {
-  const auto devices = HeldDevices(nodes, [&](const Json& held) {
+// Of the job's devices, those of the task.
+std::vector<NamedDevice> DevicesOf(const Json& nodes, uint64_t job,
+                                   std::string_view host) {
+  return HeldDevices(nodes, [&](const Json& held) {
     return held.value("job", uint64_t{0}) == job &&
            IsTask(host, held.value("task", ""));
   });
-  return absl::StrJoin(devices, ",");
 }
 
 // A folder of one's own for each task: several orted of one job on one machine
@@ -82,14 +82,19 @@ absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
   }
   const auto nodes = session->Ask("GET", "/v1/nodes");
   if (!nodes.ok()) return nodes.status();
-  const std::string devices = DevicesOf(*nodes, job, host);
+  std::vector<std::string> visible, numbers;
+  for (const NamedDevice& device : DevicesOf(*nodes, job, host)) {
+    visible.push_back(device.visible);
+    const std::string number = absl::StrCat(device.index);
+    if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
+  }
   ExecPlan plan;
   plan.session = absl::StrCat(job, "-", std::string(host));
   plan.command = absl::StrJoin(words.begin() + 1, words.end(), " ");
   // Several orted on one machine share a folder, which PMIx's way by files does
   // not bear.
-  plan.environment = {{"CUDA_VISIBLE_DEVICES", devices},
-                      {"MUSTER_GPUS", devices},
+  plan.environment = {{"CUDA_VISIBLE_DEVICES", absl::StrJoin(visible, ",")},
+                      {"MUSTER_GPUS", absl::StrJoin(numbers, ",")},
                       {"PMIX_MCA_gds", "hash"}};
   return plan;
 }

@@ -250,6 +250,10 @@ absl::Status Host::OpenServer() {
           .owner = geteuid(),
           .output_of = OutputOf,
           .others = [this] { return gpus_->others(); },
+          .visible =
+              [this](const DeviceShare& share) {
+                return gpus_->Visible({share}).value_or("");
+              },
           .web_address =
               [this] { return gate_ == nullptr ? "" : gate_->address(); }},
       [this] { Wake(); });

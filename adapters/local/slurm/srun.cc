@@ -91,13 +91,12 @@ uint32_t Count(const std::string& text, uint32_t otherwise) {
 
 // --- A step of a job ---------------------------------------------------------
 
-// The devices of the whole job, by their numbers in the order of PCI; where it
-// has one task, or instances of MIG, those that this process sees.
+// The devices of the whole job, as CUDA_VISIBLE_DEVICES calls them; where it
+// has one task, those that this process sees.
 std::vector<std::string> DevicesOfJob(const Start& start) {
   const std::string visible = EnvironmentText("CUDA_VISIBLE_DEVICES");
   std::vector<std::string> devices = Parts(visible);
-  if (devices.empty() || Count(EnvironmentText("SLURM_NTASKS"), 1) == 1 ||
-      devices[0].starts_with("MIG-")) {
+  if (devices.empty() || Count(EnvironmentText("SLURM_NTASKS"), 1) == 1) {
     return devices;
   }
   Session session = start.Open();
@@ -105,10 +104,10 @@ std::vector<std::string> DevicesOfJob(const Start& start) {
   const std::string job = JobAround();
   if (!nodes.ok()) return devices;
   devices.clear();
-  for (const uint32_t device : HeldDevices(*nodes, [&](const Json& by) {
+  for (NamedDevice& device : HeldDevices(*nodes, [&](const Json& by) {
          return absl::StrCat(by.value("job", uint64_t{0})) == job;
        })) {
-    devices.push_back(absl::StrCat(device));
+    devices.push_back(std::move(device.visible));
   }
   return devices;
 }

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/cli.h"
 #include "adapters/local/client/exec_command.h"
+#include "adapters/local/client/held_devices.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/local_api/served_daemon.h"
@@ -157,6 +158,22 @@ TEST_F(ClientApiTest, ACommandHasTheDevicesOfATask) {
            {}, {"1.task-0"}, {"task-0", "x"}, {"7.task-0", "x"}}) {
     EXPECT_FALSE(PlanExec(&session, "", words).ok());
   }
+}
+
+TEST(HeldDevicesTest, AreNamedAsTheDriverDoesAndTheMissingIsLeftOut) {
+  const auto nodes = nlohmann::ordered_json::parse(R"({"nodes": [{"devices": [
+      {"index": 0, "held": [{"job": 1}]},
+      {"index": 1, "held": [{"job": 2, "visible": "GPU-b"}]},
+      {"index": 2, "held": [{"job": 1, "visible": "MIG-c"},
+                            {"job": 1, "visible": "MIG-d"}]},
+      {"index": 4, "held": [{"job": 1, "visible": "GPU-e"},
+                            {"job": 1, "visible": "GPU-e"}]}]}]})");
+  std::string told;
+  for (const NamedDevice& device :
+       HeldDevices(nodes, [](const auto& held) { return held["job"] == 1; })) {
+    absl::StrAppend(&told, device.index, "=", device.visible, " ");
+  }
+  EXPECT_EQ(told, "2=MIG-c 2=MIG-d 4=GPU-e ");
 }
 
 TEST_F(ClientApiTest, AnOptionTakesNoWordOfTheCommand) {

@@ -221,6 +221,16 @@ class HostGpuTest : public HostTest {
     }
     return text;
   }
+  // What commands are told of a job's device: "" if it is missing.
+  std::string Visible(uint64_t id) {
+    const Json nodes = Json::parse(Ask("GET", "/v1/nodes"), nullptr, false);
+    for (const Json& device : nodes["nodes"][0]["devices"]) {
+      for (const Json& held : device["held"]) {
+        if (held["job"] == id) return held.value("visible", "");
+      }
+    }
+    return "nothing held";
+  }
   std::string Output(uint64_t id) const {
     return TextOf(absl::StrCat(options_.state, "/jobs/", id, "/0-0/1/output"));
   }
@@ -240,6 +250,8 @@ TEST_F(HostGpuTest, WhatRunsKeepsItsDeviceThoughAnotherIsMissing) {
   Begin();
   EXPECT_EQ(Devices(), "0 1! 2");
   for (const uint64_t id : ids) EXPECT_EQ(Phase(id), "running");
+  EXPECT_EQ(Visible(ids[1]), "");
+  EXPECT_EQ(Visible(ids[2]), "GPU-3");  // CUDA has it as number 1.
   // The third leaves its GPU to the next job, which is told the same.
   Cancel(ids[2]);
   const uint64_t next = Submit("echo $CUDA_VISIBLE_DEVICES; exec sleep 600");
