@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -54,6 +55,7 @@ bool HttpClient::Send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent =
         send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
@@ -95,7 +97,10 @@ std::string HttpClient::ReceiveUntil(std::string_view end) {
 
 bool HttpClient::ReceiveMore() {
   char buffer[4096];
-  const ssize_t count = recv(socket_, buffer, sizeof buffer, 0);
+  ssize_t count;
+  do {  // A child of this process that ends may interrupt it.
+    count = recv(socket_, buffer, sizeof buffer, 0);
+  } while (count < 0 && errno == EINTR);
   if (count <= 0) return false;
   rest_.append(buffer, static_cast<size_t>(count));
   return true;
