@@ -34,10 +34,12 @@ CheckpointWatch::~CheckpointWatch() {
 
 absl::Status CheckpointWatch::Add(const TaskKey& task,
                                   const std::string& file) {
-  Remove(task);
   const int watch = inotify_add_watch(fd_, file.c_str(),
                                       IN_ATTRIB | IN_CLOSE_WRITE | IN_MODIFY);
   if (watch < 0) return absl::ErrnoToStatus(errno, file);
+  const auto it = watches_.find(task);
+  if (it != watches_.end() && it->second == watch) return absl::OkStatus();
+  Remove(task);
   tasks_[watch] = task;
   watches_[task] = watch;
   return absl::OkStatus();

@@ -23,7 +23,8 @@ class CheckpointWatch {
   // Can be read when Take has something to give.
   int fd() const { return fd_; }
 
-  // The file is there. O(log n).
+  // The file is there. Of the task no other one is watched any more; nothing
+  // happens if it is this one. O(log n).
   absl::Status Add(const TaskKey& task, const std::string& file);
   void Remove(const TaskKey& task);
 

@@ -182,7 +182,16 @@ absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
                           command.start);
   }
   if (!made.ok()) return made;
-  return Launch(options_.shim, folder, *spec);
+  Watch(command.task);  // What it saves at once is learnt of, too.
+  absl::StatusOr<Shim> shim = Launch(options_.shim, folder, *spec);
+  if (!shim.ok()) watch_.Remove(command.task);
+  return shim;
+}
+
+// Without it the job runs, and its checkpoints are not learnt of.
+void TaskRunner::Watch(const TaskKey& task) {
+  const std::string file = FolderOf(task) + "/" + std::string(kCheckpointFile);
+  TellOwner(task, watch_.Add(task, file));
 }
 
 void TaskRunner::Track(const TaskKey& task, Shim shim) {
@@ -191,9 +200,7 @@ void TaskRunner::Track(const TaskKey& task, Shim shim) {
     shim.Kill().IgnoreError();
     return NotStarted(task, added);
   }
-  const std::string file = FolderOf(task) + "/" + std::string(kCheckpointFile);
-  // Without it the job runs, and its checkpoints are not learnt of.
-  TellOwner(task, watch_.Add(task, file));
+  Watch(task);
   ids_[id] = task;
   running_.emplace(task, Running{std::move(shim), id});
   events_.push_back({.kind = TaskEvent::Kind::kRuns, .task = task});

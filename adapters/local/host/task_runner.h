@@ -91,6 +91,7 @@ class TaskRunner {
   // Of an adoption that was tried.
   void Found(const TaskKey& task, const TaskCommand* start,
              absl::StatusOr<Adoption> found);
+  void Watch(const TaskKey& task);
   void Track(const TaskKey& task, Shim shim);
   // The shim was not the first in its folder: another one has the task.
   void TakeOther(const TaskKey& task);
