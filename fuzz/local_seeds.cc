@@ -86,7 +86,8 @@ std::vector<Seed> ShimSeeds() {
       .time_limit = 5 * kSecond,
       .memory_limit = 1 << 20,
       .cgroup = "/sys/fs/cgroup/x",
-      .cpu_max = "100 200"};
+      .cpu_max = "100 200",
+      .cpu_weight = 100};
   const local::ShimStart start{
       .task = {12, 345}, .shim = {11, 344}, .boot = "b", .at = kSecond};
   const local::ShimExit exit{.code = 137,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "adapters/local/host/task_cgroups.h"
 #include "adapters/local/page/web_gate.h"
 #include "adapters/text/cluster_fields.h"
 #include "adapters/text/yaml_reader.h"
@@ -30,6 +31,13 @@ void ReadNode(const Value& value, Config* config) {
   });
   f.Optional("gpus", [&](const Value& v) {
     inprocess::ReadDevices(v, &config->devices.emplace());
+  });
+  f.Optional("cgroup", [&](const Value& v) {
+    config->cgroup = v.Text();
+    const bool folder = config->cgroup.starts_with("/sys/fs/cgroup/");
+    if (!folder && config->cgroup != kOwnCgroup) {
+      v.Wrong("expected a folder in /sys/fs/cgroup, or own");
+    }
   });
   f.Texts("forget_gpus", &config->forgotten_gpus);
 }

@@ -29,6 +29,9 @@ struct Config {
   std::optional<int64_t> cpu_milli{};
   std::optional<int64_t> memory_bytes{};
   std::optional<std::vector<Device>> devices{};
+  // Where tasks have cgroups: a folder of version 2, absolute, which may be one
+  // to be made; kOwnCgroup; "": they have none.
+  std::string cgroup{};
   // UUIDs of GPUs that are gone for good: see KeepPlaces (gpu/places.h).
   std::vector<std::string> forgotten_gpus{};
   std::vector<Queue> queues{};

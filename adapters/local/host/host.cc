@@ -127,16 +127,7 @@ absl::Status Host::OpenAll() {
   wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake_ < 0) return absl::ErrnoToStatus(errno, "eventfd");
   if (absl::Status s = poller_->Add(wake_, kWakeId); !s.ok()) return s;
-  auto runner =
-      TaskRunner::Create({.state = options_.state,
-                          .shim = options_.shim,
-                          .visible_devices =
-                              [this](const std::vector<DeviceShare>& shares) {
-                                return gpus_->Visible(shares);
-                              }},
-                         poller_.get());
-  if (!runner.ok()) return runner.status();
-  runner_ = *std::move(runner);
+  if (absl::Status s = OpenRunner(); !s.ok()) return s;
   if (absl::Status s = OpenGpus(); !s.ok()) return s;
   absl::StatusOr<Node> node = MakeNode(options_.config, gpus_->gpus());
   if (!node.ok()) return node.status();
@@ -160,6 +151,34 @@ void Host::KeepClock() const {
   const absl::Status kept =
       ReplaceFile(options_.state + kClockFile, clock_->Save());
   if (!kept.ok()) Say(std::string(kept.message()));
+}
+
+absl::Status Host::OpenRunner() {
+  absl::StatusOr<TaskCgroups> cgroups =
+      TaskCgroups::Open(options_.config.cgroup);
+  if (!cgroups.ok()) {
+    return absl::Status(
+        cgroups.status().code(),
+        absl::StrCat("node.cgroup: ", cgroups.status().message()));
+  }
+  if (!cgroups->folder().empty()) {
+    const CgroupLimits& limits = cgroups->limits();
+    Say(absl::StrCat("tasks have cgroups in ", cgroups->folder(),
+                     limits.memory ? "" : "; their memory is not limited there",
+                     limits.cpu ? "" : "; cores are not shared out there"));
+  }
+  auto runner =
+      TaskRunner::Create({.state = options_.state,
+                          .shim = options_.shim,
+                          .visible_devices =
+                              [this](const std::vector<DeviceShare>& shares) {
+                                return gpus_->Visible(shares);
+                              },
+                          .cgroups = *std::move(cgroups)},
+                         poller_.get());
+  if (!runner.ok()) return runner.status();
+  runner_ = *std::move(runner);
+  return absl::OkStatus();
 }
 
 absl::Status Host::OpenGpus() {

@@ -56,6 +56,7 @@ class Host {
   absl::Status OpenAll();
   absl::Status OpenClock();
   void KeepClock() const;
+  absl::Status OpenRunner();
   absl::Status OpenGpus();
   absl::Status KeepGpus() const;
   ControllerConfig MakeControllerConfig(Node node) const;

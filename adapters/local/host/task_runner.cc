@@ -176,6 +176,7 @@ absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
   absl::StatusOr<ShimSpec> spec =
       MakeShimSpec(command.start, *visible, command.grace);
   if (!spec.ok()) return spec.status();
+  options_.cgroups.Hold(command.task, command.start.cpu_milli, &*spec);
   absl::Status made = MakeReadableFolder(folder);
   if (made.ok()) {
     made = WriteTaskFiles(JobFolder(options_.state, command.task.job), folder,

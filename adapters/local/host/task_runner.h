@@ -14,6 +14,7 @@
 #include "adapters/local/controller/turn.h"
 #include "adapters/local/host/checkpoint_watch.h"
 #include "adapters/local/host/poller.h"
+#include "adapters/local/host/task_cgroups.h"
 #include "adapters/local/host/task_event.h"
 #include "adapters/local/model/task_key.h"
 #include "adapters/local/shim/adoption.h"
@@ -29,6 +30,7 @@ struct TaskRunnerOptions {
   // CUDA_VISIBLE_DEVICES of a task that holds these.
   std::function<absl::StatusOr<std::string>(const std::vector<DeviceShare>&)>
       visible_devices{};
+  TaskCgroups cgroups{};
   // local::Adopt; tests have their own.
   std::function<absl::StatusOr<Adoption>(const std::string& folder,
                                          Duration patience)>

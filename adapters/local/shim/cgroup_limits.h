@@ -11,7 +11,7 @@ namespace muster::local {
 // have an effect there.
 struct CgroupLimits {
   bool memory = false;  // memory_limit.
-  bool cpu = false;     // cpu_max.
+  bool cpu = false;     // cpu_max, cpu_weight.
 
   friend bool operator==(const CgroupLimits&, const CgroupLimits&) = default;
 };

@@ -85,6 +85,7 @@ bool DecodeField(std::string_view name, std::string_view value,
   if (name == "append") spec->append = value == "1";
   if (name == "cgroup") spec->cgroup = value;
   if (name == "cpu_max") spec->cpu_max = value;
+  if (name == "cpu_weight") good = ParseNumber(value, &spec->cpu_weight);
   if (name == "umask") good = ParseNumber(value, &spec->umask);
   if (name == "open_files") good = ParseNumber(value, &spec->open_files);
   if (name == "time_limit") good = ParseNumber(value, &spec->time_limit);
@@ -111,6 +112,12 @@ std::string ProblemOf(const ShimSpec& spec) {
   }
   if (!spec.cpu_max.empty() && spec.cgroup.empty()) {
     return "cpu_max: expected with a cgroup only";
+  }
+  if (spec.cpu_weight > 0 && spec.cgroup.empty()) {
+    return "cpu_weight: expected with a cgroup only";
+  }
+  if (spec.cpu_weight > ShimSpec::kMaxWeight) {
+    return "cpu_weight: expected at most 10000";
   }
   if (std::ranges::any_of(spec.cpus,
                           [](uint32_t cpu) { return cpu >= CPU_SETSIZE; })) {
@@ -148,6 +155,7 @@ std::string Encode(const ShimSpec& spec) {
   out.Add("grace", spec.grace);
   out.Add("memory_limit", spec.memory_limit);
   out.Add("cgroup", spec.cgroup);
+  out.Add("cpu_weight", spec.cpu_weight);
   out.Add("cpu_max", spec.cpu_max);
   return out.Take();
 }

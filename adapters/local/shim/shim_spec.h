@@ -51,6 +51,10 @@ struct ShimSpec {
   // none. Its parent has the controllers of the limits.
   std::string cgroup{};
   std::string cpu_max{};  // As the file cpu.max has it; "": no limit.
+  // Of the cores, where others want them too, as the file cpu.weight has it; 0:
+  // the kernel's default, 100.
+  uint32_t cpu_weight = 0;
+  static constexpr uint32_t kMaxWeight = 10'000;
 
   friend bool operator==(const ShimSpec&, const ShimSpec&) = default;
 };

@@ -41,6 +41,9 @@ std::string TaskCgroup::Prepare(const ShimSpec& spec) {
   if (problem.empty() && !spec.cpu_max.empty()) {
     problem = Write("cpu.max", spec.cpu_max);
   }
+  if (problem.empty() && spec.cpu_weight > 0) {
+    problem = Write("cpu.weight", std::to_string(spec.cpu_weight));
+  }
   return problem;
 }
 

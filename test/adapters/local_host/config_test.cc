@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "adapters/local/host/task_cgroups.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/local_host/temporary_folder.h"
@@ -59,6 +60,7 @@ TEST_F(ConfigTest, TheNodeIsRead) {
       "  memory: 64Gi\n"
       "  gpus: [{count: 2, model: A100, memory: 80Gi, island: 1, numa: 0},\n"
       "         {healthy: false, rail: 3}, 1]\n"
+      "  cgroup: /sys/fs/cgroup/muster\n"
       "  forget_gpus: [GPU-1, GPU-2]\n");
   EXPECT_EQ(config.node, "box");
   EXPECT_EQ(config.cpu_milli, 1500);
@@ -71,6 +73,8 @@ TEST_F(ConfigTest, TheNodeIsRead) {
   EXPECT_THAT(
       *config.devices,
       ElementsAre(a100, a100, Device{.healthy = false, .rail = 3}, Device{}));
+  EXPECT_EQ(config.cgroup, "/sys/fs/cgroup/muster");
+  EXPECT_EQ(Good("node: {cgroup: own}").cgroup, kOwnCgroup);
   EXPECT_THAT(config.forgotten_gpus, ElementsAre("GPU-1", "GPU-2"));
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/adapters/local_host/cgroup_mount.h"
 #include "test/adapters/local_host/temporary_folder.h"
 #include "test/adapters/serve/http_client.h"
 
@@ -116,6 +117,31 @@ TEST_F(HostTest, AJobRunsAndTheNextProgramKnowsOfIt) {
   End();
   Begin();
   EXPECT_EQ(Phase(id), "succeeded");
+}
+
+TEST_F(HostTest, WhoLeavesItsTaskIsFoundInItsCgroup) {
+  if (!CanMakeCgroups()) GTEST_SKIP() << "no cgroup can be made here";
+  const std::string cgroups =
+      absl::StrCat(CgroupMount(), "/muster-host-", getpid());
+  options_.config.cgroup = cgroups;
+  Begin();
+  // In a session of its own, and nobody's child.
+  const uint64_t id =
+      Submit(absl::StrCat("setsid sh -c 'sleep 1000 & echo $! > ",
+                          folder_ / "pid", "'; exec sleep 1000"));
+  std::string pid;
+  ASSERT_TRUE(Eventually([&] {
+    pid = TextOf(folder_ / "pid");
+    return pid.ends_with("\n");
+  }));
+  pid.pop_back();
+  EXPECT_THAT(TextOf(absl::StrCat("/proc/", pid, "/cgroup")),
+              HasSubstr(absl::StrCat("/", id, ".0-0.1\n")));
+  Cancel(id);
+  EXPECT_TRUE(Eventually([&] { return Job(id).contains("finished"); }));
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat("/proc/", pid)));
+  // No cgroup is left of it either.
+  EXPECT_TRUE(Eventually([&] { return rmdir(cgroups.c_str()) == 0; }));
 }
 
 TEST_F(HostTest, TwoOfThemDoNotShareAState) {

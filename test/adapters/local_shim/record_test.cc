@@ -23,7 +23,8 @@ ShimSpec FullSpec() {
                   .grace = 5 * kSecond,
                   .memory_limit = int64_t{8} << 30,
                   .cgroup = "/sys/fs/cgroup/muster/1",
-                  .cpu_max = "50000 100000"};
+                  .cpu_max = "50000 100000",
+                  .cpu_weight = 250};
 }
 
 TEST(ShimRecordTest, ASpecIsReadAsItWasWritten) {
@@ -95,6 +96,12 @@ TEST(ShimRecordTest, WhatASpecCannotSayIsToldByItsField) {
   EXPECT_EQ(problem([](ShimSpec& s) { s.memory_limit = -1; }), "memory_limit");
   EXPECT_EQ(problem([](ShimSpec& s) { s.cgroup = "x"; }), "cgroup");
   EXPECT_EQ(problem([](ShimSpec& s) { s.cgroup.clear(); }), "cpu_max");
+  EXPECT_EQ(problem([](ShimSpec& s) { s.cpu_weight = 10'001; }), "cpu_weight");
+  EXPECT_EQ(problem([](ShimSpec& s) {
+              s.cgroup.clear();
+              s.cpu_max.clear();
+            }),
+            "cpu_weight");
 }
 
 }  // namespace
