@@ -5,10 +5,13 @@ import json
 import os
 import pathlib
 import random
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -34,6 +37,27 @@ class FaultsTest(unittest.TestCase):
         daemon.start()
         self.addCleanup(daemon.end)
         return daemon
+
+    def test_the_kernel_holds_a_job_to_its_memory(self):
+        lines = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+        mounts = [line.split() for line in lines]
+        at = next((pathlib.Path(words[1]) for words in mounts if words[2] == "cgroup2"), None)
+        if (at is None or not os.access(at, os.W_OK)
+                or "memory" not in (at / "cgroup.controllers").read_text().split()):
+            self.skipTest("[  SKIPPED ] no memory controller of cgroup version 2 for this user")
+        cgroups = at / f"muster-faults-{os.getpid()}"
+        config = pathlib.Path(tempfile.mkdtemp()) / "musterd.yaml"
+        self.addCleanup(shutil.rmtree, config.parent)
+        config.write_text(f"node: {{cgroup: {cgroups}}}\n")
+        d = Daemon(PROGRAMS, "--config", config)
+        d.start()
+        self.addCleanup(cgroups.rmdir)
+        self.addCleanup(d.end)
+        eat = "b = bytearray(400 << 20); print('held', len(b) >> 20)"
+        for memory, code, says in [("64M", 137, ""), ("1G", 0, "held 400\n")]:
+            said = d.run("submit", "--mem", memory, "--", sys.executable, "-c", eat).stdout
+            job = d.finished(int(re.search(r"\d+", said)[0]))
+            self.assertEqual((job["exit_code"], d.output(job["id"])), (code, says), job)
 
     def test_kill_9_of_the_daemon_at_any_moment_loses_no_job_and_runs_none_twice(self):
         d = self.daemon("--gpus", 4)
