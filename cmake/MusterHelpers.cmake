@@ -100,7 +100,8 @@ function(muster_plain_test name)
   if(MUSTER_PLAIN_TESTS)
     target_compile_options(${name} PRIVATE
       -fno-sanitize=all -fno-profile-arcs -fno-test-coverage
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)  # false alarms in precompiled headers
+      # GCC's false alarms about strings of precompiled headers.
+      "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
     if(MUSTER_SANITIZE MATCHES address)
       target_compile_definitions(${name} PRIVATE __SANITIZE_ADDRESS__=1)
     endif()
