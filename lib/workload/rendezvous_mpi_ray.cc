@@ -138,6 +138,11 @@ void MpiEnv(const Party& p, Env* env) {
       "HYDRA_HOST_FILE"};
   const auto mpi = static_cast<size_t>(p.job.mpi);
   if (!agent.empty()) env->emplace_back(kAgents[mpi], agent);
+  if (!p.options.remote_shell.empty() &&
+      p.job.mpi == MpiImplementation::kOpenMpi) {
+    // Else another launcher may be chosen, as by a variable of the machine.
+    env->emplace_back("OMPI_MCA_plm", "rsh");
+  }
   if (p.job.dialect == Dialect::kMpiV2) {
     MpiV2Env(p, hostfile, env);
   } else {

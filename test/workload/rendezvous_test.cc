@@ -281,6 +281,7 @@ TEST(RendezvousTest, AHostsOwnRemoteShellReplacesKubectl) {
                                       .running_workers = {1}});
   EXPECT_THAT(launch.env,
               Contains(Pair("OMPI_MCA_plm_rsh_agent", "/usr/bin/muster-exec")));
+  EXPECT_THAT(launch.env, Contains(Pair("OMPI_MCA_plm", "rsh")));
   EXPECT_THAT(launch.env, Contains(Pair("OMPI_MCA_orte_default_hostfile",
                                         "/tmp/x/hostfile")));
   ASSERT_EQ(launch.files.size(), 2u);
