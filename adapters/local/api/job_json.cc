@@ -93,6 +93,18 @@ std::string JobLine(const JobRow& row, std::string_view why) {
 
 Json JobJson(const JobRow& row) { return Json::parse(JobLine(row)); }
 
+Json RemovedJson(const RemovedRow& row) {
+  Json json{{"id", row.job},
+            {"name", row.name},
+            {"uid", row.uid},
+            {"phase", row.phase},
+            {"finished", SecondsOf(row.finished)},
+            {"removed", SecondsOf(row.at)},
+            {"why", row.why}};
+  if (row.bytes >= 0) json["bytes"] = row.bytes;
+  return json;
+}
+
 Json TaskJson(const TaskRow& row, const std::string& name) {
   Json json{{"task", name},
             {"attempt", row.key.attempt},

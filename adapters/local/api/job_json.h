@@ -9,6 +9,7 @@
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/views.h"
 #include "adapters/local/model/job_row.h"
+#include "adapters/local/model/removed_row.h"
 #include "adapters/local/model/task_row.h"
 #include "muster/ids.h"
 
@@ -24,6 +25,9 @@ double SecondsOf(Time time);
 // is not empty. O(bytes).
 std::string JobLine(const JobRow& row, std::string_view why = "");
 nlohmann::ordered_json JobJson(const JobRow& row);
+
+// What is left of a job that is kept no more.
+nlohmann::ordered_json RemovedJson(const RemovedRow& row);
 
 // A task's state and what it holds. `name`: "ROLE-INDEX".
 nlohmann::ordered_json TaskJson(const TaskRow& row, const std::string& name);

@@ -139,6 +139,20 @@ HttpResponse HistoryPage(const ApiContext& context, const Asked& asked) {
   return std::move(list).Answer();
 }
 
+HttpResponse Removed(const ApiContext& context, const Asked& asked) {
+  const auto uid = asked.Number("uid", kMax64, kMax32);
+  const auto limit = asked.Number("limit", 100, HistoryFilter::kMaxLimit);
+  if (!uid.ok()) return ErrorAnswer(uid.status());
+  if (!limit.ok()) return ErrorAnswer(limit.status());
+  std::optional<uint32_t> of;
+  if (*uid != kMax64) of = static_cast<uint32_t>(*uid);
+  const auto rows = context.history.Removed(of, static_cast<uint32_t>(*limit));
+  if (!rows.ok()) return ErrorAnswer(rows.status());
+  JobList list;
+  for (const RemovedRow& row : *rows) list.Add(ToText(RemovedJson(row)));
+  return std::move(list).Answer();
+}
+
 struct LogQuestion {
   std::string task{};
   uint32_t attempt = 0;  // 0: the last.
@@ -325,6 +339,8 @@ HttpResponse Read(const ApiContext& context, const Asked& asked) {
       return Events(context, asked);
     case Route::kHistory:
       return HistoryPage(context, asked);
+    case Route::kRemoved:
+      return Removed(context, asked);
     case Route::kNodes:
       return Nodes(context);
     case Route::kQueues:

@@ -33,6 +33,7 @@ constexpr RouteRow kRoutes[] = {
     {Route::kEvents, "GET", "/v1/events", "after follow"},
     {Route::kHistory, "GET", "/v1/history",
      "uid name queue phase since until before limit"},
+    {Route::kRemoved, "GET", "/v1/history/removed", "uid limit"},
     {Route::kNodes, "GET", "/v1/nodes", ""},
     {Route::kQueues, "GET", "/v1/queues", ""},
     {Route::kUsers, "GET", "/v1/users", ""},

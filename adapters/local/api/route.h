@@ -32,6 +32,7 @@ enum class Route : uint8_t {
   kQueue,
   kEvents,
   kHistory,
+  kRemoved,
   kNodes,
   kQueues,
   kUsers,
@@ -43,8 +44,8 @@ enum class Route : uint8_t {
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
                   "suspend", "resume", "priority", "move", "resize", "jobs",
                   "job", "logs", "explain", "timeline", "queue", "events",
-                  "history", "nodes", "queues", "users", "web", "version",
-                  "health", "metrics");
+                  "history", "removed", "nodes", "queues", "users", "web",
+                  "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

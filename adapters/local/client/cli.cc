@@ -98,6 +98,8 @@ void CommandLine::AddResources(CLI::App* command) {
   command->add_option("-n,--tasks", o.tasks, "That start together")
       ->check(CLI::Range(1, 100'000));
   command->add_option("--time", o.time, "It is stopped then: 90m, 1:30:00");
+  command->add_option("--ttl", o.ttl,
+                      "So long after its end its record and logs go: 7d");
   command->add_option("--output", o.output, "File of its output");
   command->add_option("--error", o.error, "File of its error output");
   command->add_option("--env", o.environment, "NAME=VALUE; more than once")
@@ -269,6 +271,8 @@ void CommandLine::AddViews() {
   history->add_option("--name", history_.name, "Of this name");
   history->add_option("--queue", history_.queue, "Of this queue");
   history->add_option("--state", history_.phase, "In this phase");
+  history->add_flag("--removed", history_.removed,
+                    "Those that are kept no more, and why");
   Add("nodes", "The machine, and who holds what of it", ShowNodes);
   Add("queues", "The queues", ShowQueues);
   CLI::App* top = Add("top", "Queue and devices, live; q quits",

@@ -52,6 +52,7 @@ struct HistoryOptions {
   std::string name{};
   std::string queue{};
   std::string phase{};
+  bool removed = false;  // Those that are kept no more.
 };
 int ShowHistory(Session* session, const HistoryOptions& options);
 int ShowNodes(Session* session);

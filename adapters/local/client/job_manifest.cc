@@ -174,6 +174,11 @@ absl::StatusOr<Json> MakeManifest(const SubmitOptions& o) {
     if (*time == 0) return Wrong("--time", o.time, "more than no time");
     spec["activeDeadlineSeconds"] = *time;
   }
+  if (!o.ttl.empty()) {
+    const auto ttl = ParseTime("--ttl", o.ttl);
+    if (!ttl.ok()) return ttl.status();
+    spec["ttlSecondsAfterFinished"] = *ttl;
+  }
   spec["template"]["spec"] = std::move(pod);
   Json metadata{{"name", o.name.empty() ? NameOf(o.command[0]) : o.name}};
   Json annotations = Annotations(o);

@@ -21,6 +21,7 @@ struct SubmitOptions {
   std::string memory{};
   uint32_t tasks = 1;  // That start together.
   std::string time{};  // "90m", "1:30:00"
+  std::string ttl{};   // "7d"
   std::string grace{};
   std::string output{};
   std::string error{};

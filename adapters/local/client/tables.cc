@@ -132,6 +132,22 @@ std::string HistoryText(const Json& jobs, bool users) {
   return table.Text();
 }
 
+std::string RemovedText(const Json& jobs) {
+  UserNames names;
+  Table table(
+      {"ID", "NAME", "USER", "STATE", "FINISHED", "REMOVED", "BYTES", "WHY"});
+  for (const Json& job : ListOf(jobs, "jobs")) {
+    table.Add({absl::StrCat(job.value("id", uint64_t{0})),
+               job.value("name", ""), names.Of(job.value("uid", 0u)),
+               StateOf(job), TimeText(job.value("finished", 0.0)),
+               TimeText(job.value("removed", 0.0)),
+               job.contains("bytes") ? BytesText(job.value("bytes", int64_t{0}))
+                                     : "-",
+               job.value("why", "")});
+  }
+  return table.Text();
+}
+
 std::string NodesText(const Json& nodes) {
   std::string text;
   for (const Json& node : ListOf(nodes, "nodes")) {

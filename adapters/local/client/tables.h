@@ -10,6 +10,8 @@ namespace muster::local {
 
 // Of /v1/history. `users`: whose each job is.
 std::string HistoryText(const nlohmann::ordered_json& jobs, bool users);
+// Of /v1/history/removed.
+std::string RemovedText(const nlohmann::ordered_json& jobs);
 // Of /v1/nodes: a line for the machine, and one for each device.
 std::string NodesText(const nlohmann::ordered_json& nodes);
 // Of /v1/queues.

@@ -84,6 +84,13 @@ int Explain(Session* session, const std::vector<std::string>& jobs) {
 }
 
 int ShowHistory(Session* session, const HistoryOptions& options) {
+  if (options.removed) {
+    std::string target =
+        absl::StrCat("/v1/history/removed?limit=", options.limit);
+    if (!options.all) absl::StrAppend(&target, "&uid=", session->uid());
+    return Show(session, target,
+                [&](const Json& answer) { return RemovedText(answer); });
+  }
   std::string target = absl::StrCat("/v1/history?limit=", options.limit);
   if (!options.all) absl::StrAppend(&target, "&uid=", session->uid());
   for (const auto& [name, value] :

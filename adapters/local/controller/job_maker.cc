@@ -90,7 +90,7 @@ absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
   job.scheduling.queue = row.queue;
   job.scheduling.priority_class = row.priority_class;
   job.scheduling.priority.reset();
-  job.ttl = -1;  // The history of jobs is the store's.
+  job.ttl = -1;  // The history of jobs is the store's: JobRow::ttl.
   for (workload::Role& role : job.roles) {
     if (role.task.grace == workload::TaskTemplate{}.grace) {
       role.task.grace = config.grace;

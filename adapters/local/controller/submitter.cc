@@ -130,10 +130,9 @@ void Submitter::AddNotes(const workload::ParsedJob& parsed, Draft* draft) {
                      "job is submitted once, now"));
   }
   if (job.ttl >= 0) {
-    draft->notes.push_back(
-        absl::StrCat(job.name,
-                     ": a time to live after the end is not supported yet: the "
-                     "history is kept"));
+    draft->notes.push_back(absl::StrCat(job.name, ": what is kept of it goes ",
+                                        job.ttl / kSecond,
+                                        " seconds after its end"));
   }
   if (job.kind == workload::Kind::kJobSet && job.roles.size() > 0 &&
       job.roles[0].tasks() > 1) {
@@ -150,6 +149,7 @@ absl::Status Submitter::AddJobs(const Submission& submission,
                                 const JobRow& like, Draft* draft) {
   JobRow row = like;
   row.document = document;
+  row.ttl = parsed.job.ttl;
   row.name = submission.name.value_or(parsed.job.name);
   row.queue = submission.queue.value_or(parsed.job.scheduling.queue);
   if (row.queue.empty()) row.queue = s_.config.default_queue;

@@ -55,6 +55,10 @@ void ReadHistory(const Value& value, Config* config) {
   Fields f(value, "history");
   f.Span("keep_for", &config->keep_for);
   f.Integer("keep_jobs", &config->keep_jobs, 0, int64_t{1} << 40);
+  f.Optional("keep_bytes", [&](const Value& v) {
+    config->keep_bytes = inprocess::ReadAmount("memory", v, config->scheduler,
+                                               Resources::kMaxQuantity);
+  });
 }
 
 // What is named as the default must be there.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,9 +44,11 @@ struct Config {
   uint16_t last_port = 29'999;
   // Where its page is served, and its API over TCP; none: nowhere.
   std::optional<serve::Address> listen{};
-  // Of finished jobs: how long and how many are kept.
+  // Of finished jobs: how long and how many are kept, and what their files may
+  // take; what is over one of these goes.
   Duration keep_for = int64_t{90} * 24 * 3600 * kSecond;
   uint64_t keep_jobs = 100'000;
+  int64_t keep_bytes = std::numeric_limits<int64_t>::max();
 };
 
 // INVALID_ARGUMENT: one line with file, line, column and field, and what is

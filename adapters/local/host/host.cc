@@ -29,7 +29,6 @@ namespace {
 
 constexpr uint64_t kWakeId = 1;
 constexpr Duration kLookEvery = 5 * kSecond;
-constexpr Duration kTidyEvery = 600 * kSecond;
 constexpr Duration kRetryEvery = kSecond;
 
 // Whether nobody listens there on the loopback interface.
@@ -120,6 +119,12 @@ absl::Status Host::OpenAll() {
   auto store = OpenStore(options_.state + "/muster.db");
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  tidier_ =
+      std::make_unique<Tidier>(store_.get(), options_.state,
+                               Retention{.age = options_.config.keep_for,
+                                         .jobs = options_.config.keep_jobs,
+                                         .bytes = options_.config.keep_bytes,
+                                         .linger = Tidier::kLinger});
   if (absl::Status s = OpenClock(); !s.ok()) return s;
   auto poller = Poller::Create();
   if (!poller.ok()) return poller.status();
@@ -329,8 +334,8 @@ void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
 
 absl::Status Host::Run() {
   while (!stop_) {
-    Wait(std::min(
-        {wake_at_, api_->wake_at(), runner_->look_at(), look_at_, tidy_at_}));
+    Wait(std::min({wake_at_, api_->wake_at(), runner_->look_at(), look_at_,
+                   tidier_->due_at()}));
     const Time now = clock_->Now();
     if (controller_ == nullptr) {
       if (now < retry_at_) continue;
@@ -341,7 +346,7 @@ absl::Status Host::Run() {
     }
     GiveMemoryBack(OneTurn(now));
     if (now >= look_at_) LookAtGpus(now);
-    if (now >= tidy_at_) TidyUp(now);
+    if (now >= tidier_->due_at()) TidyUp(now);
   }
   return absl::OkStatus();
 }
@@ -388,6 +393,7 @@ size_t Host::OneTurn(Time now) {
   }
   api_->Kept(controller_.get(), &store_->history(), now);
   api_->Tell(turn.news, now);
+  tidier_->Kept(turn.save, now);
   for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
   // What came of them is for the next turn.
   if (runner_->any()) wake_at_ = now;
@@ -446,12 +452,9 @@ absl::Status Host::TellGpus(Time now) {
 }
 
 void Host::TidyUp(Time now) {
-  const auto pruned =
-      store_->Prune(now - options_.config.keep_for, options_.config.keep_jobs);
-  const bool more = pruned.ok() && *pruned == Store::kMaxPruned;
-  tidy_at_ = more ? now : now + kTidyEvery;
+  const absl::Status tidied = tidier_->Pass(now);
   KeepClock();
-  if (!pruned.ok()) Say(std::string(pruned.status().message()));
+  if (!tidied.ok()) Say(std::string(tidied.message()));
 }
 
 }  // namespace muster::local

@@ -17,6 +17,7 @@
 #include "adapters/local/host/gpu_watch.h"
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_runner.h"
+#include "adapters/local/host/tidier.h"
 #include "adapters/local/page/web_gate.h"
 #include "adapters/local/store/store.h"
 #include "adapters/serve/http_server.h"
@@ -81,6 +82,7 @@ class Host {
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<GpuWatch> gpus_;
   std::unique_ptr<Store> store_;
+  std::unique_ptr<Tidier> tidier_;
   std::unique_ptr<TaskRunner> runner_;
   ControllerConfig controller_config_{};
   std::unique_ptr<Controller> controller_;  // Null: the store does not work.
@@ -92,7 +94,6 @@ class Host {
   std::string said_{};  // Of the GPUs, last.
   Time wake_at_ = 0;
   Time look_at_ = 0;   // At the GPUs.
-  Time tidy_at_ = 0;   // The history.
   Time retry_at_ = 0;  // When the store is tried again.
 };
 

@@ -38,6 +38,9 @@ struct JobRow {
   uint32_t restarts = 0;
   uint32_t preemptions = 0;
   std::string endpoints{};  // JSON; the store does not look into it.
+  // What is kept of it goes so long after its end; negative: as the
+  // configuration says.
+  Duration ttl = -1;
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

@@ -140,4 +140,24 @@ absl::StatusOr<std::vector<NewsRow>> History::News(uint64_t job) {
   }
 }
 
+absl::StatusOr<std::vector<RemovedRow>> History::Removed(
+    std::optional<uint32_t> uid, uint32_t limit) {
+  Statement find = connection_->Use(
+      uid ? "SELECT job, uid, name, phase, finished, at, why, bytes FROM "
+            "removed WHERE uid = ?2 ORDER BY id DESC LIMIT ?1"
+          : "SELECT job, uid, name, phase, finished, at, why, bytes FROM "
+            "removed ORDER BY id DESC LIMIT ?1");
+  find.Bind(limit);
+  if (uid) find.Bind(*uid);
+  std::vector<RemovedRow> rows;
+  while (true) {
+    absl::StatusOr<bool> more = find.Step();
+    if (!more.ok()) return more.status();
+    if (!*more) return rows;
+    RemovedRow& row = rows.emplace_back();
+    find.Read(&row.job, &row.uid, &row.name, &row.phase, &row.finished, &row.at,
+              &row.why, &row.bytes);
+  }
+}
+
 }  // namespace muster::local

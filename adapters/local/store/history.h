@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/news_row.h"
+#include "adapters/local/model/removed_row.h"
 #include "adapters/local/model/task_row.h"
 #include "adapters/local/store/database.h"
 #include "adapters/local/store/history_filter.h"
@@ -44,6 +46,11 @@ class History {
   // What happened to it, oldest first; of checkpoints in a row that
   // are told alike, the last. None of a job that is not kept.
   absl::StatusOr<std::vector<NewsRow>> News(uint64_t job);
+
+  // Jobs of `uid`, or of all, that are kept no more: the last that went first.
+  // O(limit x log jobs).
+  absl::StatusOr<std::vector<RemovedRow>> Removed(std::optional<uint32_t> uid,
+                                                  uint32_t limit);
 
  private:
   explicit History(std::unique_ptr<Database> connection)

@@ -87,8 +87,28 @@ CREATE TABLE news(
 CREATE INDEX news_by_job ON news(job);
 )";
 
+// When what is kept of jobs goes. `bytes`: of their files, -1 until they are
+// counted. `removed`: what has gone.
+constexpr const char* kRetention = R"(
+ALTER TABLE jobs ADD COLUMN ttl INTEGER NOT NULL DEFAULT -1;
+ALTER TABLE jobs ADD COLUMN bytes INTEGER NOT NULL DEFAULT -1;
+CREATE INDEX jobs_by_ttl ON jobs(finished + ttl) WHERE open = 0 AND ttl >= 0;
+CREATE INDEX jobs_uncounted ON jobs(id) WHERE open = 0 AND bytes < 0;
+CREATE TABLE removed(
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  finished INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  why TEXT NOT NULL,
+  bytes INTEGER NOT NULL) STRICT;
+CREATE INDEX removed_by_uid ON removed(uid, id);
+)";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews};
+constexpr std::array kMigrations = {kFirst, kNews, kRetention};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -186,43 +185,48 @@ absl::StatusOr<StoredState> Store::Load() {
   return state;
 }
 
-absl::StatusOr<uint32_t> Store::Prune(Time before, uint64_t keep) {
+absl::StatusOr<std::vector<OverdueJob>> Store::Overdue(
+    const Retention& retention, Time now) {
+  return FindOverdue(*connection_, retention, now, kMaxOverdue);
+}
+
+absl::Status Store::Forget(std::span<const OverdueJob> jobs, Time now) {
   absl::StatusOr<Transaction> transaction =
       Transaction::Begin(connection_.get());
   if (!transaction.ok()) return transaction.status();
-  std::vector<uint64_t> jobs;
-  std::set<int64_t> texts;
-  {
-    Statement ended = connection_->Use(
-        "WITH last AS (SELECT finished, id FROM jobs WHERE open = 0 "
-        "ORDER BY finished DESC, id DESC LIMIT 1 OFFSET ?1) "
-        "SELECT id, manifest, environment FROM jobs WHERE open = 0 AND "
-        "finished < ?2 AND (finished, id) <= (SELECT finished, id FROM last) "
-        "ORDER BY finished, id LIMIT ?3");
-    ended.Bind(std::min<uint64_t>(keep, std::numeric_limits<int64_t>::max()),
-               before, kMaxPruned);
-    while (true) {
-      absl::StatusOr<bool> row = ended.Step();
-      if (!row.ok()) return row.status();
-      if (!*row) break;
-      int64_t manifest = 0;
-      int64_t environment = 0;
-      ended.Read(&jobs.emplace_back(), &manifest, &environment);
-      texts.insert({manifest, environment});
-    }
-  }
-  TurnWriter writer(connection_.get());
-  absl::Status status;
-  for (size_t i = 0; i < jobs.size() && status.ok(); ++i) {
-    status = writer.Remove(jobs[i]);
-  }
-  for (auto it = texts.begin(); it != texts.end() && status.ok(); ++it) {
-    status = writer.DropText(*it);
-  }
+  absl::Status status = RemoveJobs(*connection_, jobs, now, kMaxRemoved);
   if (status.ok()) status = transaction->Commit();
+  if (status.ok()) ShortenLog();
+  return status;
+}
+
+absl::StatusOr<Time> Store::NextOverdue() {
+  return connection_->Integer(
+      absl::StrCat("SELECT coalesce(min(finished + ttl), ", kForever,
+                   ") FROM jobs INDEXED BY jobs_by_ttl "
+                   "WHERE open = 0 AND ttl >= 0"));
+}
+
+absl::StatusOr<std::vector<uint64_t>> Store::Uncounted(uint32_t most) {
+  std::vector<uint64_t> jobs;
+  absl::Status status = ReadAll(
+      *connection_,
+      absl::StrCat("SELECT id FROM jobs WHERE open = 0 AND bytes < 0 LIMIT ",
+                   most),
+      [](Statement& row) -> absl::StatusOr<uint64_t> {
+        uint64_t id = 0;
+        row.Read(&id);
+        return id;
+      },
+      &jobs);
   if (!status.ok()) return status;
-  ShortenLog();
-  return static_cast<uint32_t>(jobs.size());
+  return jobs;
+}
+
+absl::Status Store::SetBytes(uint64_t job, int64_t bytes) {
+  return connection_->Use("UPDATE jobs SET bytes = ? WHERE id = ?")
+      .Bind(bytes, job)
+      .Run();
 }
 
 }  // namespace muster::local

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +13,7 @@
 #include "adapters/local/model/turn_save.h"
 #include "adapters/local/store/database.h"
 #include "adapters/local/store/history.h"
+#include "adapters/local/store/retention.h"
 #include "adapters/local/store/store_lock.h"
 #include "muster/ids.h"
 
@@ -60,13 +63,25 @@ class Store {
   // O(what it returns).
   absl::StatusOr<StoredState> Load();
 
-  // Forgets jobs that have ended for good before `before`, those that ended
-  // first at first, but leaves the last `keep` that have ended. At most
-  // kMaxPruned: if it returns as many, there may be more. Space is used again;
-  // the file does not become smaller. Journal and unfinished jobs stay.
-  // O((keep + jobs forgotten) x log jobs).
-  static constexpr uint32_t kMaxPruned = 1000;
-  absl::StatusOr<uint32_t> Prune(Time before, uint64_t keep);
+  // Jobs that have ended for good and are to be forgotten, by `retention`:
+  // those whose time is over first, then the oldest. At most kMaxOverdue: if
+  // there are as many, there may be more. O(them x log jobs + retention.jobs,
+  // or jobs if bytes are limited).
+  static constexpr uint32_t kMaxOverdue = 1000;
+  absl::StatusOr<std::vector<OverdueJob>> Overdue(const Retention& retention,
+                                                  Time now);
+  // Forgets these, if they have ended for good, and notes that and why; of such
+  // notes the last kMaxRemoved are kept. Space is used again; the file does not
+  // become smaller. Journal and unfinished jobs stay. O(rows x log jobs).
+  static constexpr uint32_t kMaxRemoved = 10'000;
+  absl::Status Forget(std::span<const OverdueJob> jobs, Time now);
+  // When the next job's own time is over; kForever: none has one. O(log jobs).
+  absl::StatusOr<Time> NextOverdue();
+
+  // Jobs that have ended for good and whose files have not been counted: at
+  // most `most`; and what they have turned out to be. O(jobs x log jobs).
+  absl::StatusOr<std::vector<uint64_t>> Uncounted(uint32_t most);
+  absl::Status SetBytes(uint64_t job, int64_t bytes);
 
   // For the same thread; others open their own.
   History& history() { return history_; }

@@ -102,10 +102,16 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/2", "", 200);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 409);
   ask("GET", "/v1/history", "/v1/history?limit=10&since=1", "", 200);
-  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/1/timeline", "", 200);
   ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 200);
   ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 403,
       Daemon::kBob);
+  ask("GET", "/v1/history/removed", "/v1/history/removed?uid=x", "", 400);
+  ASSERT_TRUE(daemon.store->Forget({{{2, OverdueWhy::kAge}}}, daemon.now).ok());
+  const Answered removed =
+      ask("GET", "/v1/history/removed", "/v1/history/removed", "", 200);
+  ASSERT_EQ(removed.json()["jobs"].size(), 1u) << removed.body;
+  EXPECT_EQ(removed.json()["jobs"][0]["why"], "age");
+  ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/1/timeline", "", 200);
   ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/99/timeline", "", 404);
   ask("GET", "/v1/queue", "/v1/queue", "", 200);
   ask("GET", "/v1/queue", "/v1/queue?limit=x", "", 400);

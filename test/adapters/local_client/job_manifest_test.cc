@@ -45,6 +45,7 @@ TEST(JobManifestTest, EveryOptionMeansSomethingToItsReader) {
                                          .memory = "2G",
                                          .tasks = 4,
                                          .time = "1:30:00",
+                                         .ttl = "7d",
                                          .grace = "90s",
                                          .output = "out-%j",
                                          .error = "err",
@@ -64,6 +65,7 @@ TEST(JobManifestTest, EveryOptionMeansSomethingToItsReader) {
   EXPECT_EQ(role.task.Requested("cpu"), 1'500);
   EXPECT_EQ(role.task.Requested("memory"), 2'000'000'000);
   EXPECT_EQ(job.active_deadline, 5'400 * kSecond);
+  EXPECT_EQ(job.ttl, 7 * 24 * kHour);
   EXPECT_EQ(role.task.grace, 90 * kSecond);
   EXPECT_EQ(role.task.output, "out-%j");
   EXPECT_EQ(role.task.error, "err");

@@ -70,6 +70,17 @@ TEST(TablesTest, TheHistoryTellsHowJobsEnded) {
   EXPECT_THAT(text, HasSubstr("cancelled"));
 }
 
+TEST(TablesTest, WhatIsKeptNoMoreIsToldWithWhy) {
+  const std::string text = RemovedText(Json::parse(R"({"jobs":[
+    {"id":7,"name":"x","uid":0,"phase":"forgotten","finished":1.0,
+     "removed":2.0,"why":"bytes","bytes":2048},
+    {"id":6,"name":"y","uid":0,"phase":"failed","finished":1.0,
+     "removed":2.0,"why":"ttl"}]})"));
+  EXPECT_THAT(text, HasSubstr("2.0K   bytes"));
+  EXPECT_THAT(text, HasSubstr("-      ttl"));
+  EXPECT_THAT(text, HasSubstr("cancelled"));
+}
+
 TEST(TablesTest, NodesTellWhoHoldsEachDevice) {
   const Json nodes = Json::parse(R"({"nodes":[{"name":"box",
     "capacity":{"cpu":8000,"memory":17179869184,"gpu":4000},
@@ -119,6 +130,7 @@ TEST(TablesTest, AnAnswerOfAnotherFormIsNoCrash) {
     const Json json = Json::parse(text);
     EXPECT_FALSE(QueueText(text, 0, false).empty());
     EXPECT_FALSE(HistoryText(json, false).empty());
+    EXPECT_FALSE(RemovedText(json).empty());
     EXPECT_FALSE(QueuesText(json).empty());
     NodesText(json);
     ForecastText(json);

@@ -224,7 +224,9 @@ TEST(RequestsTest, FieldsWithoutEffectAreTold) {
            Manifest({.name = "a", .spec = R"("ttlSecondsAfterFinished":5,)"})},
       world.now);
   ASSERT_TRUE(ttl.ok());
-  EXPECT_THAT(ttl->notes, ElementsAre(HasSubstr("time to live")));
+  world.Settle();
+  EXPECT_EQ(world.Row(ttl->jobs[0].id).ttl, 5 * kSecond);
+  EXPECT_THAT(ttl->notes, ElementsAre(HasSubstr("5 seconds after its end")));
 }
 
 TEST(RequestsTest, NobodyIsFoundWhoIsNotThere) {

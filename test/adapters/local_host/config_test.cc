@@ -128,12 +128,13 @@ TEST_F(ConfigTest, QueuesAndClassesReplaceThoseThatAreThere) {
 TEST_F(ConfigTest, PortsHistoryAndSchemesAreRead) {
   const Config config = Good(
       "ports: {first: 30000, last: 30000}\n"
-      "history: {keep_for: 12h, keep_jobs: 0}\n"
+      "history: {keep_for: 12h, keep_jobs: 0, keep_bytes: 2Gi}\n"
       "partition_schemes: [h100-80gb]\n");
   EXPECT_EQ(config.first_port, 30'000);
   EXPECT_EQ(config.last_port, 30'000);
   EXPECT_EQ(config.keep_for, int64_t{12} * 3600 * kSecond);
   EXPECT_EQ(config.keep_jobs, 0u);
+  EXPECT_EQ(config.keep_bytes, int64_t{2} << 30);
   ASSERT_THAT(config.scheduler.partition_schemes, SizeIs(1));
   EXPECT_EQ(config.scheduler.partition_schemes[0].key, "h100-80gb");
 }
@@ -189,6 +190,7 @@ constexpr Mistake kMistakes[] = {
     {"ports: {first: 2000, last: 1999}\n",
      "1:8: ports: ", "first is behind last"},
     {"ports: {middle: 3000}\n", "1:9: ports", "'middle'"},
+    {"history: {keep_bytes: few}\n", "1:23: history.keep_bytes: ", "'few'"},
     {"history: {keep_for: 3}\n", "1:21: history.keep_for: ", "'3'"},
     {"history: {keep_jobs: -1}\n",
      "1:22: history.keep_jobs: ", "between 0 and 1099511627776"},

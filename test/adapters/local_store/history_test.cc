@@ -84,10 +84,10 @@ TEST(HistoryTest, APageComesBehindAJobThatIsGone) {
   std::unique_ptr<Store> store = OpenStore(folder.File());
   ASSERT_TRUE(
       store->Commit({.jobs = {SampleJob(1), EndedJob(2), SampleJob(3)}}).ok());
-  ASSERT_EQ(*store->Prune(kForever, 0), 1u);
+  ASSERT_EQ(Prune(*store, 0), 1u);
   EXPECT_THAT(Ids(store->history(), {.before = 2}), ElementsAre(1));
   ASSERT_TRUE(store->Commit({.jobs = {EndedJob(1)}}).ok());
-  ASSERT_EQ(*store->Prune(kForever, 0), 1u);
+  ASSERT_EQ(Prune(*store, 0), 1u);
   EXPECT_THAT(Ids(store->history(), {.before = 2}), IsEmpty());
 }
 
@@ -222,7 +222,11 @@ TEST_F(LongHistoryTest, StatementsUseIndexes) {
                 .tasks = {SampleTask(kJobs + 1, 1, "run")}};
   save.jobs[1].manifest = "another";
   ASSERT_TRUE(store_->Commit(save).ok());
-  ASSERT_EQ(*store_->Prune(kForever, kJobs - 10), 10u);
+  ASSERT_EQ(Prune(*store_, kJobs - 10), 10u);
+  ASSERT_TRUE(store_->NextOverdue().ok());
+  ASSERT_TRUE(store_->Uncounted(10).ok());
+  ASSERT_TRUE(store_->history().Removed(1000, 10).ok());
+  ASSERT_TRUE(store_->history().Removed(std::nullopt, 10).ok());
   ASSERT_EQ(store_->Load()->jobs.size(), 1u);
   for (HistoryFilter filter : WideFilters()) {
     Page(store_->history(), filter);

@@ -52,6 +52,7 @@ JobRow SampleJob(uint64_t id) {
   job.restarts = n % 11;
   job.preemptions = n % 13;
   job.endpoints = "[{\"port\": 22}]";
+  job.ttl = (n % 2 == 0 ? -1 : int64_t{n} * 36'000'000) * kSecond;
   return job;
 }
 
@@ -62,6 +63,19 @@ JobRow EndedJob(uint64_t id) {
   job.finished = job.started + kSecond;
   job.exit_code = static_cast<int32_t>(id % 2);
   return job;
+}
+
+size_t Prune(Store& store, const Retention& retention, Time now) {
+  const auto jobs = store.Overdue(retention, now);
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
+  if (!jobs.ok()) return ~size_t{0};
+  const absl::Status forgotten = store.Forget(*jobs, now);
+  EXPECT_TRUE(forgotten.ok()) << forgotten;
+  return jobs->size();
+}
+
+size_t Prune(Store& store, uint64_t keep) {
+  return Prune(store, {.jobs = keep}, EndedJob(1).finished);
 }
 
 LifeRow SampleLife(uint64_t job, uint64_t seq) {

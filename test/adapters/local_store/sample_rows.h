@@ -39,6 +39,11 @@ JobRow EndedJob(uint64_t id);
 LifeRow SampleLife(uint64_t job, uint64_t seq);
 TaskRow SampleTask(uint64_t job, uint32_t attempt, const std::string& state);
 
+// Forgets what is overdue; how many jobs these are.
+size_t Prune(Store& store, const Retention& retention, Time now);
+// All that have ended, but for the last so many.
+size_t Prune(Store& store, uint64_t keep);
+
 // What a file holds; "" if there is none.
 std::string FileBytes(const std::string& path);
 void WriteFile(const std::string& path, const std::string& bytes);
