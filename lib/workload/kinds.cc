@@ -171,6 +171,7 @@ constexpr std::string_view kKubeflowGroup = "kubeflow.org";
 constexpr std::string_view kKubeDLGroup = "training.kubedl.io";
 constexpr KindName kNames[] = {
     {"batch", "v1", "Job", Kind::kJob, Dialect::kKubernetes},
+    {"batch", "v1", kCronJob, Kind::kJob, Dialect::kKubernetes},
     {kKubeflowGroup, "v1", "PyTorchJob", Kind::kPyTorchJob, Dialect::kKubeflow},
     {kKubeflowGroup, "v1", "TFJob", Kind::kTFJob, Dialect::kKubeflow},
     {kKubeflowGroup, "v1", "MPIJob", Kind::kMPIJob, Dialect::kKubeflow},

@@ -13,6 +13,8 @@ namespace muster::workload {
 
 // A whole device, as manifests and options of sbatch ask for it.
 inline constexpr std::string_view kGpu = "nvidia.com/gpu";
+// A calendar around a Job.
+inline constexpr std::string_view kCronJob = "CronJob";
 // Where the head of a Ray cluster listens if nothing else is said.
 inline constexpr uint32_t kGcsPort = 6379;
 

@@ -105,7 +105,7 @@ absl::StatusOr<ParsedJob> ReadJob(const Reading& r,
   Job& job = parsed.job;
   job.kind = name->kind;
   job.dialect = name->dialect;
-  Value metadata;
+  Value metadata, inner;
   {
     Object root(r.root);
     root["apiVersion"];
@@ -113,9 +113,15 @@ absl::StatusOr<ParsedJob> ReadJob(const Reading& r,
     root.Ignore("status", "it is what another controller said");
     metadata = root.Required("metadata");
     ReadMetadata(metadata, &job);
-    ReadSpec(root.Required("spec"), runtimes, &job);
+    const Value spec = root.Required("spec");
+    if (name->name == kCronJob) {
+      inner = ReadCronJob(spec, &job);
+    } else {
+      ReadSpec(spec, runtimes, &job);
+    }
   }
   if (r.findings->status().ok()) FinishJob(metadata, &job);
+  if (r.findings->status().ok()) FinishJob(inner, &job);
   if (!r.findings->status().ok()) return r.findings->status();
   absl::Status s = Check(job);
   if (!s.ok()) return s;

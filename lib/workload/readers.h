@@ -31,6 +31,11 @@ void ReadTrainJob(const Value& spec, const std::vector<Runtime>& runtimes,
 void ReadRayCluster(const Value& spec, Job* job);
 void ReadRayJob(const Value& spec, Job* job);
 
+// KubeDL's cronPolicy.
+void ReadCronPolicy(const Value& v, CronPolicy* cron);
+// The spec of a CronJob; what stands in its jobTemplate's metadata, or none.
+Value ReadCronJob(const Value& spec, Job* job);
+
 // --- What several have ------------------------------------------------------
 
 // {queue, priorityClass, priority, minAvailable, ...}.

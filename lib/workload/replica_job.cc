@@ -20,28 +20,6 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-void ReadCron(const Value& v, CronPolicy* cron) {
-  if (!v.there()) return;
-  Object o(v);
-  const Value schedule = o.Required("schedule");
-  schedule.Read(&cron->schedule);
-  const std::vector<std::string> fields =
-      absl::StrSplit(cron->schedule, ' ', absl::SkipEmpty());
-  if (schedule.there() && fields.size() != 5) {
-    schedule.Wrong("'" + cron->schedule + "' does not have five fields");
-  }
-  if (const Value c = o["concurrencyPolicy"]; c.there()) {
-    c.Read(&cron->concurrency);
-    if (cron->concurrency != "Allow" && cron->concurrency != "Forbid" &&
-        cron->concurrency != "Replace") {
-      c.Wrong("'" + cron->concurrency + "' is none of: Allow, Forbid, Replace");
-    }
-  }
-  o["suspend"].Read(&cron->suspend);
-  o["deadline"].Read(&cron->deadline);
-  o["historyLimit"].ReadInteger(&cron->history_limit, 0, 1 << 20);
-}
-
 void ReadRunPolicy(Object* o, Job* job) {
   (*o)["cleanPodPolicy"].ReadEnum(&job->clean);
   (*o)["ttlSecondsAfterFinished"].ReadSeconds(&job->ttl, 0);
@@ -50,7 +28,7 @@ void ReadRunPolicy(Object* o, Job* job) {
   (*o)["suspend"].Read(&job->suspend);
   ReadSchedulingPolicy((*o)["schedulingPolicy"], job);
   if (job->dialect == Dialect::kKubeDL)
-    ReadCron((*o)["cronPolicy"], &job->cron);
+    ReadCronPolicy((*o)["cronPolicy"], &job->cron);
 }
 
 RestartPolicy ReadRestartPolicy(const Value& v, RestartPolicy otherwise) {

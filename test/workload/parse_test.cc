@@ -104,7 +104,7 @@ TEST(ParseTest, ReadsTheRunPolicyInBothPlaces) {
   EXPECT_EQ(kubedl.scheduling.min_available, 4u);
   EXPECT_EQ(kubedl.cron.schedule, "0 3 * * *");
   EXPECT_EQ(kubedl.cron.concurrency, "Forbid");
-  EXPECT_EQ(kubedl.cron.history_limit, 5u);
+  EXPECT_EQ(kubedl.cron.succeeded_limit, 5u);
   EXPECT_EQ(kubedl.roles[1].spot_replicas, 2u);
   EXPECT_TRUE(kubedl.checkpoint.enabled);
   const Job kubeflow = JobOf("pytorch-kubeflow");

@@ -179,11 +179,18 @@ struct CheckpointPolicy {
 
 // A job that is submitted anew again and again: the host keeps the calendar.
 struct CronPolicy {
-  std::string schedule{};             // Five fields, as cron has them.
+  std::string schedule{};   // As CronSchedule (cron.h) has it; empty: none.
+  std::string time_zone{};  // Likewise; empty: that of the machine.
   std::string concurrency = "Allow";  // Allow, Forbid or Replace.
   bool suspend = false;
   std::string deadline{};  // RFC 3339; empty: none.
-  uint32_t history_limit = 0;
+  Time until = kForever;   // The same: nothing is submitted after it.
+  // A time that is missed by more is left out; negative: the last one that was
+  // missed counts, however late it is.
+  Duration starting_deadline = -1;
+  // Of finished jobs so many are kept, of each outcome; none: it is not said.
+  std::optional<uint32_t> succeeded_limit{};
+  std::optional<uint32_t> failed_limit{};
 
   friend bool operator==(const CronPolicy&, const CronPolicy&) = default;
 };
