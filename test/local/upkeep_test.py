@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What a daemon does by itself, with real processes: upkeep_test.py PROGRAMS"""
 
+import sqlite3
 import sys
+import time
 import unittest
 
 from daemon import Daemon, Refused
@@ -33,6 +35,35 @@ class UpkeepTest(unittest.TestCase):
         removed = d.run("history", "--removed").stdout.splitlines()
         self.assertEqual(len(removed), 2)
         self.assertEqual(removed[1].split()[:2] + removed[1].split()[-1:], ["1", "short", "ttl"])
+
+    def test_a_calendar_survives_a_crash_and_a_missed_time_starts_once(self):
+        d = self.daemon("--gpus", 1)
+        said = d.run("submit", "--cron", "* * * * *", "--time-zone", "UTC", "--name", "tick",
+                     "--concurrency", "Forbid", "--", "sh", "-c", "echo tick; sleep 1000").stdout
+        self.assertIn("Submitted calendar 1: its next start is 20", said)
+        self.assertEqual(d.jobs(), [])
+        d.kill()
+        # As if the machine had been off for a day.
+        with sqlite3.connect(d.folder / "state/muster.db") as store:
+            store.execute("UPDATE crons SET last = last - 86400 * 1000000000")
+        store.close()
+        d.start()
+        d.until(lambda: [job["phase"] for job in d.jobs()] == ["running"])
+        job = d.jobs()[0]
+        self.assertRegex(job["name"], r"^tick-\d+$")
+        d.until(lambda: d.output(job["id"]) == "tick\n")
+        cron = d.get("/v1/crons")["crons"][0]
+        self.assertEqual(cron["jobs"], [job["id"]])
+        self.assertLess(abs(cron["last"] - time.time()), 130)
+        self.assertLess(abs(cron["next"] - cron["last"] - 60), 61)
+        self.assertIn(f"job {job['id']}", d.run("cron", "list").stdout)
+        d.run("cron", "suspend", "tick")
+        self.assertIn("suspended", d.run("cron", "list").stdout)
+        d.run("cron", "resume", "1")
+        d.run("cron", "remove", "tick")
+        self.assertEqual(d.get("/v1/crons"), {"crons": []})
+        self.assertEqual(d.run("cron", "remove", "tick", check=False).returncode, 1)
+        self.assertEqual(d.job(job["id"])["phase"], "running")
 
 
 if __name__ == "__main__":

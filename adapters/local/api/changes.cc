@@ -1,4 +1,5 @@
 // Routes that change something.
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -87,14 +88,38 @@ absl::Status ChangeJob(const ApiContext& context, const Asked& asked,
   }
 }
 
+HttpResponse ChangeCron(const ApiContext& context, const Asked& asked) {
+  Controller& c = context.controller;
+  const absl::Status empty = ExpectNoContent(asked.body);
+  if (!empty.ok()) return ErrorAnswer(empty);
+  const std::optional<uint32_t> owner = c.OwnerOfCron(asked.job);
+  if (owner && !asked.viewer.Owns(*owner)) {
+    return ErrorAnswer(absl::PermissionDeniedError(
+        absl::StrCat("calendar ", asked.job, ": is another user's")));
+  }
+  const absl::Status status = asked.route == Route::kSuspendCron
+                                  ? c.SuspendCron(asked.job, context.now)
+                              : asked.route == Route::kResumeCron
+                                  ? c.ResumeCron(asked.job, context.now)
+                                  : c.RemoveCron(asked.job, context.now);
+  if (!status.ok()) return ErrorAnswer(status);
+  return JsonAnswer(absl::StrCat("{\"id\":", asked.job, "}"));
+}
+
+bool IsOfCron(Route route) {
+  return route == Route::kSuspendCron || route == Route::kResumeCron ||
+         route == Route::kRemoveCron;
+}
+
 }  // namespace
 
-bool IsChange(Route route) { return route <= Route::kResize; }
+bool IsChange(Route route) { return route <= Route::kRemoveCron; }
 
 HttpResponse Change(const ApiContext& context, const Asked& asked) {
   if (asked.route == Route::kSubmit || asked.route == Route::kWhatIf) {
     return Submit(context, asked);
   }
+  if (IsOfCron(asked.route)) return ChangeCron(context, asked);
   const absl::Status may = MayChange(context, asked);
   if (!may.ok()) return ErrorAnswer(may);
   bool content = false;

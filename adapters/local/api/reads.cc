@@ -268,6 +268,17 @@ HttpResponse Nodes(const ApiContext& context) {
   return JsonAnswer(ToText(json));
 }
 
+HttpResponse Crons(const ApiContext& context, const Asked& asked) {
+  const auto uid = asked.Number("uid", kMax64, kMax32);
+  if (!uid.ok()) return ErrorAnswer(uid.status());
+  Json json{{"crons", Json::array()}};
+  for (const CronView& view : context.controller.Crons()) {
+    if (*uid != kMax64 && view.row.uid != *uid) continue;
+    json["crons"].push_back(CronJson(view));
+  }
+  return JsonAnswer(ToText(json));
+}
+
 HttpResponse Queues(const ApiContext& context) {
   Json list = Json::array();
   for (const QueueView& view : context.controller.Queues()) {
@@ -341,6 +352,8 @@ HttpResponse Read(const ApiContext& context, const Asked& asked) {
       return HistoryPage(context, asked);
     case Route::kRemoved:
       return Removed(context, asked);
+    case Route::kCrons:
+      return Crons(context, asked);
     case Route::kNodes:
       return Nodes(context);
     case Route::kQueues:

@@ -24,6 +24,9 @@ enum class Route : uint8_t {
   kPriority,
   kMove,
   kResize,
+  kSuspendCron,
+  kResumeCron,
+  kRemoveCron,
   kJobs,
   kJob,
   kLogs,
@@ -33,6 +36,7 @@ enum class Route : uint8_t {
   kEvents,
   kHistory,
   kRemoved,
+  kCrons,
   kNodes,
   kQueues,
   kUsers,
@@ -42,9 +46,10 @@ enum class Route : uint8_t {
   kMetrics,
 };
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
-                  "suspend", "resume", "priority", "move", "resize", "jobs",
-                  "job", "logs", "explain", "timeline", "queue", "events",
-                  "history", "removed", "nodes", "queues", "users", "web",
+                  "suspend", "resume", "priority", "move", "resize",
+                  "suspend-cron", "resume-cron", "remove-cron", "jobs", "job",
+                  "logs", "explain", "timeline", "queue", "events", "history",
+                  "removed", "crons", "nodes", "queues", "users", "web",
                   "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.

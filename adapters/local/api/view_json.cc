@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "adapters/local/api/job_json.h"
+
 namespace muster::local {
 
 using Json = nlohmann::ordered_json;
@@ -66,6 +68,11 @@ Json SubmitJson(const SubmitResult& result) {
     if (job.array_index) one["array_index"] = *job.array_index;
   }
   Json json{{"jobs", std::move(jobs)}};
+  for (const SubmittedCron& cron : result.crons) {
+    Json& one =
+        json["crons"].emplace_back(Json{{"id", cron.id}, {"name", cron.name}});
+    if (cron.next != kForever) one["next"] = SecondsOf(cron.next);
+  }
   AddRemarks(result.ignored, result.notes, &json);
   return json;
 }
@@ -140,6 +147,22 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
           {"used", AmountsJson(view.used, config)},
           {"others", AmountsJson(view.external.amount, config)},
           {"devices", std::move(devices)}};
+}
+
+Json CronJson(const CronView& view) {
+  const CronRow& row = view.row;
+  Json json{{"id", row.id},
+            {"name", row.name},
+            {"uid", row.uid},
+            {"schedule", view.schedule},
+            {"concurrency", view.concurrency},
+            {"suspended", row.suspended},
+            {"jobs", view.jobs}};
+  if (!view.zone.empty()) json["time_zone"] = view.zone;
+  if (view.next != kForever) json["next"] = SecondsOf(view.next);
+  if (row.started != kForever) json["last"] = SecondsOf(row.started);
+  if (!row.said.empty()) json["said"] = row.said;
+  return json;
 }
 
 Json QueueJson(const QueueView& view, const SchedulerConfig& config) {

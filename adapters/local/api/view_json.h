@@ -29,6 +29,7 @@ nlohmann::ordered_json NodeJson(
     const NodeView& view, const std::vector<OtherProcess>& others,
     const std::function<std::string(const DeviceShare&)>& visible,
     const SchedulerConfig& config);
+nlohmann::ordered_json CronJson(const CronView& view);
 nlohmann::ordered_json QueueJson(const QueueView& view,
                                  const SchedulerConfig& config);
 

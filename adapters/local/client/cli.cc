@@ -172,6 +172,15 @@ void CommandLine::AddSubmit() {
   AddPlace(apply);
   submit->add_flag("--snapshot", submit_.snapshot,
                    "Runs in a copy of the working directory as it is now");
+  submit->add_option("--cron", submit_.cron,
+                     "A job at each of these times: '*/10 * * * *', @daily");
+  submit->add_option("--time-zone", submit_.time_zone,
+                     "Of --cron: Europe/Berlin; by default the machine's");
+  submit->add_option("--concurrency", submit_.concurrency,
+                     "Of --cron, where the last job still runs: Allow, Forbid "
+                     "or Replace");
+  submit->add_option("--starting-deadline", submit_.starting_deadline,
+                     "Of --cron: what is later than this is left out: 10m");
   for (CLI::App* command : {submit, apply}) {
     command->add_flag("--wait", mode_.wait, "And end with the job's code");
     command->add_flag("--dry-run", mode_.dry_run,
@@ -228,6 +237,14 @@ void CommandLine::AddChanges() {
       return Change(s, name, jobs_);
     }));
   }
+  CLI::App* cron =
+      Add("cron", "Calendars: list, suspend, resume or remove them",
+          [this](Session* s) { return Cron(s, value_, jobs_, all_); });
+  cron->add_option("action", value_, "list, suspend, resume or remove")
+      ->required()
+      ->check(CLI::IsMember({"list", "suspend", "resume", "remove"}));
+  cron->add_option("calendar", jobs_, "Its number or name; one or more");
+  cron->add_flag("--all", all_, "list: of all users");
   CLI::App* priority = Add(
       "priority", "Gives jobs another class",
       [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); });

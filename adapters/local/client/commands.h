@@ -35,6 +35,10 @@ int ChangeTo(Session* session, const std::string& command,
 int Resize(Session* session, const std::string& job, uint32_t size,
            const std::string& role);
 
+// `action`: list, or suspend, resume, remove of calendars by number or name.
+int Cron(Session* session, const std::string& action,
+         const std::vector<std::string>& calendars, bool all);
+
 struct LogOptions {
   std::string job{};  // "7", "7.worker-1"
   bool follow = false;

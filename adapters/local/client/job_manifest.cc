@@ -123,6 +123,31 @@ absl::StatusOr<Json> Container(const SubmitOptions& o) {
   return container;
 }
 
+// So many jobs of a calendar stay in the history, of each outcome.
+constexpr int kCronHistory = 10;
+
+absl::StatusOr<Json> Calendar(const SubmitOptions& o, Json metadata,
+                              Json annotations, Json job) {
+  Json spec{{"schedule", o.cron}};
+  if (!o.time_zone.empty()) spec["timeZone"] = o.time_zone;
+  if (!o.concurrency.empty()) spec["concurrencyPolicy"] = o.concurrency;
+  if (!o.starting_deadline.empty()) {
+    const auto deadline = ParseTime("--starting-deadline", o.starting_deadline);
+    if (!deadline.ok()) return deadline.status();
+    spec["startingDeadlineSeconds"] = *deadline;
+  }
+  spec["successfulJobsHistoryLimit"] = kCronHistory;
+  spec["failedJobsHistoryLimit"] = kCronHistory;
+  if (!annotations.empty()) {
+    spec["jobTemplate"]["metadata"]["annotations"] = std::move(annotations);
+  }
+  spec["jobTemplate"]["spec"] = std::move(job);
+  return Json{{"apiVersion", "batch/v1"},
+              {"kind", "CronJob"},
+              {"metadata", std::move(metadata)},
+              {"spec", std::move(spec)}};
+}
+
 }  // namespace
 
 std::string NameOf(const std::string& command) {
@@ -182,6 +207,17 @@ absl::StatusOr<Json> MakeManifest(const SubmitOptions& o) {
   spec["template"]["spec"] = std::move(pod);
   Json metadata{{"name", o.name.empty() ? NameOf(o.command[0]) : o.name}};
   Json annotations = Annotations(o);
+  if (!o.cron.empty()) {
+    return Calendar(o, std::move(metadata), std::move(annotations),
+                    std::move(spec));
+  }
+  for (const std::string& other :
+       {o.time_zone, o.concurrency, o.starting_deadline}) {
+    if (!other.empty()) {
+      return absl::InvalidArgumentError(
+          "--time-zone, --concurrency, --starting-deadline: need --cron");
+    }
+  }
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   return Json{{"apiVersion", "batch/v1"},
               {"kind", "Job"},

@@ -33,12 +33,17 @@ struct SubmitOptions {
   bool hold = false;
   bool snapshot = false;  // It runs in a snapshot of the code:
   std::string code{};     // of what, once it was taken.
+  // Of a calendar; empty: it is submitted once, now.
+  std::string cron{};  // "*/10 * * * *"
+  std::string time_zone{};
+  std::string concurrency{};
+  std::string starting_deadline{};  // "10m"
   std::vector<std::string> command{};
 };
 
-// A batch/v1 Job that does what the options say; docs/jobs.md has the names of
-// resources and annotations. INVALID_ARGUMENT names the option and what is
-// allowed. O(bytes).
+// A batch/v1 Job, or CronJob, that does what the options say; docs/jobs.md has
+// the names of resources and annotations. INVALID_ARGUMENT names the option and
+// what is allowed. O(bytes).
 absl::StatusOr<nlohmann::ordered_json> MakeManifest(
     const SubmitOptions& options);
 

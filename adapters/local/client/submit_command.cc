@@ -102,6 +102,13 @@ int TellSubmitted(Session* session, const Json& answer) {
     return kDone;
   }
   TellRemarks(session, answer);
+  for (const Json& cron : ListOf(answer, "crons")) {
+    session->out() << "Submitted calendar " << cron.value("id", uint64_t{0})
+                   << ": its next start is "
+                   << (cron.contains("next") ? TimeText(cron.value("next", 0.0))
+                                             : "never")
+                   << "\n";
+  }
   const Json& jobs = ListOf(answer, "jobs");
   uint64_t array = 0;
   for (const Json& job : jobs) {

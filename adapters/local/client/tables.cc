@@ -148,6 +148,32 @@ std::string RemovedText(const Json& jobs) {
   return table.Text();
 }
 
+std::string CronsText(const Json& crons, bool users) {
+  UserNames names;
+  std::vector<std::string> head{"ID",   "NAME", "SCHEDULE", "ZONE",
+                                "NEXT", "LAST", "RUNNING",  "SAID"};
+  if (users) head.insert(head.begin() + 2, "USER");
+  Table table(head);
+  for (const Json& cron : ListOf(crons, "crons")) {
+    const auto time = [&](const char* name, const char* otherwise) {
+      return cron.contains(name) ? TimeText(cron.value(name, 0.0)) : otherwise;
+    };
+    const bool suspended = cron.value("suspended", false);
+    std::vector<std::string> row{
+        absl::StrCat(cron.value("id", uint64_t{0})),
+        cron.value("name", ""),
+        cron.value("schedule", ""),
+        cron.value("time_zone", "local"),
+        time("next", suspended ? "suspended" : "never"),
+        time("last", "-"),
+        absl::StrCat(ListOf(cron, "jobs").size()),
+        cron.value("said", "")};
+    if (users) row.insert(row.begin() + 2, names.Of(cron.value("uid", 0u)));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
 std::string NodesText(const Json& nodes) {
   std::string text;
   for (const Json& node : ListOf(nodes, "nodes")) {

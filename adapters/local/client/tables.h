@@ -12,6 +12,8 @@ namespace muster::local {
 std::string HistoryText(const nlohmann::ordered_json& jobs, bool users);
 // Of /v1/history/removed.
 std::string RemovedText(const nlohmann::ordered_json& jobs);
+// Of /v1/crons. `users`: whose each is.
+std::string CronsText(const nlohmann::ordered_json& crons, bool users);
 // Of /v1/nodes: a line for the machine, and one for each device.
 std::string NodesText(const nlohmann::ordered_json& nodes);
 // Of /v1/queues.

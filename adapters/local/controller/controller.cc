@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/cron_driver.h"
 #include "adapters/local/controller/decision_driver.h"
 #include "adapters/local/controller/explainer.h"
 #include "adapters/local/controller/job_maker.h"
@@ -78,6 +79,7 @@ struct Controller::Rooms {
   LifeDriver lives{&state, &tasks, &launches};
   DecisionDriver decisions{&state, &lives, &tasks};
   Submitter submitter{&state, &lives};
+  CronDriver crons{&state, &lives, &submitter};
   JobRequests requests{&state, &lives, &submitter};
   Explainer explainer{&state};
 };
@@ -166,7 +168,24 @@ absl::Status Controller::Resume(uint64_t job, Time now) {
   return rooms_->requests.Resume(job);
 }
 
+absl::Status Controller::SuspendCron(uint64_t cron, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->crons.Suspend(cron);
+}
+
+absl::Status Controller::ResumeCron(uint64_t cron, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->crons.Resume(cron);
+}
+
+absl::Status Controller::RemoveCron(uint64_t cron, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->crons.Remove(cron);
+}
+
 // --- Observations ------------------------------------------------------------
+
+void Controller::WallClock(Time wall) { rooms_->state.wall_told = wall; }
 
 void Controller::TaskStarted(const TaskKey& key, Time now) {
   rooms_->state.link->SetNow(now);
@@ -261,6 +280,7 @@ Turn Controller::Step(Time now) {
   link.SetNow(now);
   ++state.numbers.turns;
   rooms_->lives.PassTime();
+  rooms_->crons.PassTime();
   for (uint32_t pass = 0; pass < state.config.limits.passes; ++pass) {
     if (!link.Decide()) break;
     for (const DecisionRecord& d : link.scheduler().DecisionsOf(link.plan())) {
@@ -274,6 +294,8 @@ Turn Controller::Step(Time now) {
     turn.save.tasks.push_back(std::move(row));
   }
   state.jobs.Save(&turn.save);
+  rooms_->crons.NoteEnds(turn.save);
+  turn.save.crons = state.crons.Save();
   for (const JobNews& news : turn.news) {
     if (!IsKept(news)) continue;
     turn.save.news.push_back(
@@ -282,6 +304,7 @@ Turn Controller::Step(Time now) {
   link.TakeJournal(&turn.save);
   turn.save.sync = std::exchange(state.sync, false);
   turn.wake_at = std::min(link.next_pass(), state.jobs.next_wake());
+  turn.wake_at_wall = state.crons.next_due();
   return turn;
 }
 
@@ -321,6 +344,16 @@ std::vector<QueueView> Controller::Queues() const {
 }
 
 Numbers Controller::Count() const { return rooms_->explainer.Count(); }
+
+std::vector<CronView> Controller::Crons() const {
+  return rooms_->explainer.Crons();
+}
+
+std::optional<uint32_t> Controller::OwnerOfCron(uint64_t cron) const {
+  const auto it = rooms_->state.crons.all().find(cron);
+  if (it == rooms_->state.crons.all().end()) return std::nullopt;
+  return it->second.row.uid;
+}
 
 const ControllerConfig& Controller::config() const {
   return rooms_->state.config;

@@ -83,8 +83,17 @@ class Controller {
   absl::Status Suspend(uint64_t job, Time now);
   absl::Status Resume(uint64_t job, Time now);
 
+  // Calendars. NOT_FOUND: there is no such one. While one is suspended, its
+  // times are left out; the jobs of one that is removed go on.
+  absl::Status SuspendCron(uint64_t cron, Time now);
+  absl::Status ResumeCron(uint64_t cron, Time now);
+  absl::Status RemoveCron(uint64_t cron, Time now);
+
   // --- Observations ----------------------------------------------------------
 
+  // What the wall clock tells, which calendars follow; it may have been set.
+  // Where nobody tells it, it tells as much as `now`.
+  void WallClock(Time wall);
   // Its process runs; and it is ready. A host that knows nothing of readiness
   // tells the second alone.
   void TaskStarted(const TaskKey& task, Time now);
@@ -128,6 +137,10 @@ class Controller {
   // By key. O(queues + jobs).
   std::vector<QueueView> Queues() const;
   Numbers Count() const;
+  // By id. O(calendars x days up to their next times).
+  std::vector<CronView> Crons() const;
+  // Whose it is; nothing: there is none. O(log calendars).
+  std::optional<uint32_t> OwnerOfCron(uint64_t cron) const;
 
   const ControllerConfig& config() const;
   const Scheduler& scheduler() const;

@@ -134,4 +134,17 @@ Numbers Explainer::Count() const {
   return n;
 }
 
+std::vector<CronView> Explainer::Crons() const {
+  std::vector<CronView> views;
+  for (const auto& [id, cron] : s_.crons.all()) {
+    views.push_back({.row = cron.row,
+                     .schedule = cron.policy.schedule,
+                     .zone = cron.policy.time_zone,
+                     .concurrency = cron.policy.concurrency,
+                     .next = CronBook::NextStart(cron),
+                     .jobs = {cron.jobs.begin(), cron.jobs.end()}});
+  }
+  return views;
+}
+
 }  // namespace muster::local

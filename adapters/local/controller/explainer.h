@@ -24,6 +24,7 @@ class Explainer {
   NodeView ViewNode() const;
   std::vector<QueueView> Queues() const;
   Numbers Count() const;
+  std::vector<CronView> Crons() const;
 
  private:
   static std::string Text(const JobRecord& job, const NamedReason& reason);

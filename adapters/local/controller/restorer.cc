@@ -102,6 +102,27 @@ void Restorer::AskAgain(const SchedulerState& state) {
   }
 }
 
+// One whose manifest this version does not read stays, and does nothing.
+void Restorer::RestoreCrons(StoredState* stored) {
+  s_.crons.next_id = stored->next_cron;
+  for (CronRow& row : stored->crons) {
+    const auto parsed =
+        s_.jobs.manifests().Read(s_.jobs.texts().Keep(row.manifest));
+    absl::StatusOr<workload::CronPolicy> policy =
+        absl::DataLossError("its manifest has too few documents");
+    if (!parsed.ok()) {
+      policy = parsed.status();
+    } else if (row.document < (*parsed)->size()) {
+      policy = (**parsed)[row.document].job.cron;
+    }
+    s_.crons.Restore(std::move(row), std::move(policy));
+  }
+  for (const auto& [id, job] : s_.jobs.all()) {
+    CronRecord* cron = s_.crons.Find(job->row.cron);
+    if (cron != nullptr) cron->jobs.insert(id);
+  }
+}
+
 absl::Status Restorer::Restore(StoredState stored) {
   s_.next_job = stored.next_job;
   std::set<uint64_t> finished;
@@ -153,6 +174,7 @@ absl::Status Restorer::Restore(StoredState stored) {
     task.slot = job->state.tasks[PositionOf(job->job(), id)].slot;
     task.row = std::move(row);
   }
+  RestoreCrons(&stored);
   AskAgain(state);
   return absl::OkStatus();
 }

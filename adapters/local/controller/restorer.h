@@ -26,6 +26,7 @@ class Restorer {
   absl::Status AddGang(const GangState& gang);
   // Jobs that need places and have no gang, or the other way round.
   absl::Status CheckGangs(const SchedulerState& state) const;
+  void RestoreCrons(StoredState* stored);
   void AskAgain(const SchedulerState& state);
 
   ControllerState& s_;

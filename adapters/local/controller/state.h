@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/local/controller/cron_book.h"
 #include "adapters/local/controller/job_book.h"
 #include "adapters/local/controller/options.h"
 #include "adapters/local/controller/port_pool.h"
@@ -33,6 +34,8 @@ struct ControllerState {
   ControllerState& operator=(const ControllerState&) = delete;
 
   Time now() const { return link->now(); }
+  // The wall clock's time: it may jump. now() where nobody tells it.
+  Time wall() const { return wall_told != kForever ? wall_told : now(); }
   void Command(TaskCommand command) { commands.push_back(std::move(command)); }
   void Tell(uint64_t job, std::string_view what, std::string text = "") {
     news.push_back({job, what, std::move(text)});
@@ -44,6 +47,8 @@ struct ControllerState {
   std::unique_ptr<SchedulerLink> link{};
   PortPool ports;
   JobBook jobs;
+  CronBook crons{};
+  Time wall_told = kForever;
   uint64_t next_job = 1;
   Numbers numbers{};
   ExternalUsage external{};  // Of the node.

@@ -28,6 +28,10 @@ struct Submission {
   bool held = false;
   // Indices of an array of each job; empty: as the manifest says.
   std::vector<uint32_t> array{};
+  // The calendar that submits it, of this document alone; 0: none. Else a
+  // document with a calendar becomes one, and no job.
+  uint64_t cron = 0;
+  uint32_t document = 0;
 };
 
 struct SubmittedJob {
@@ -37,8 +41,15 @@ struct SubmittedJob {
   uint64_t array = 0;  // The id of the array's first job; 0: no array.
 };
 
+struct SubmittedCron {
+  uint64_t id = 0;
+  std::string name{};
+  Time next = kForever;  // Of the wall clock; kForever: never.
+};
+
 struct SubmitResult {
   std::vector<SubmittedJob> jobs{};
+  std::vector<SubmittedCron> crons{};
   // Fields of the manifest without effect, and what else is to be known.
   std::vector<workload::IgnoredField> ignored{};
   std::vector<std::string> notes{};

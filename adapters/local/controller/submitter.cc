@@ -123,12 +123,6 @@ void Submitter::AddNotes(const workload::ParsedJob& parsed, Draft* draft) {
   for (const std::string& note : UnlikeSurroundings(job)) {
     draft->notes.push_back(absl::StrCat(job.name, ": ", note));
   }
-  if (!job.cron.schedule.empty()) {
-    draft->notes.push_back(
-        absl::StrCat(job.name,
-                     ": a calendar (cron) is not supported yet: the "
-                     "job is submitted once, now"));
-  }
   if (job.ttl >= 0) {
     draft->notes.push_back(absl::StrCat(job.name, ": what is kept of it goes ",
                                         job.ttl / kSecond,
@@ -150,6 +144,7 @@ absl::Status Submitter::AddJobs(const Submission& submission,
   JobRow row = like;
   row.document = document;
   row.ttl = parsed.job.ttl;
+  row.cron = submission.cron;
   row.name = submission.name.value_or(parsed.job.name);
   row.queue = submission.queue.value_or(parsed.job.scheduling.queue);
   if (row.queue.empty()) row.queue = s_.config.default_queue;
@@ -206,9 +201,13 @@ absl::StatusOr<Submitter::Draft> Submitter::Read(const Submission& submission,
   like.phase = Name(workload::LifePhase::kNew);
   for (uint32_t d = 0; d < (*parsed)->size(); ++d) {
     const workload::ParsedJob& one = (**parsed)[d];
+    if (submission.cron != 0 && d != submission.document) continue;
     s = AddJobs(submission, one, d, elements, like, &draft);
     if (!s.ok()) return s;
     AddNotes(one, &draft);
+    if (submission.cron == 0 && !one.job.cron.schedule.empty()) {
+      draft.crons.emplace_back(MakeCron(submission, one, d), one.job.cron);
+    }
   }
   return draft;
 }
@@ -229,17 +228,56 @@ absl::Status Submitter::ReserveAll(const Draft& draft) {
   return absl::OkStatus();
 }
 
+CronRow Submitter::MakeCron(const Submission& submission,
+                            const workload::ParsedJob& parsed,
+                            uint32_t document) {
+  return {.uid = submission.uid,
+          .gid = submission.gid,
+          .name = submission.name.value_or(parsed.job.name),
+          .queue = submission.queue.value_or(""),
+          .priority = submission.priority.value_or(""),
+          .array = submission.array,
+          .held = submission.held,
+          .manifest = submission.manifest,
+          .document = document,
+          .directory = submission.directory,
+          .environment = submission.environment};
+}
+
+// Of documents with a calendar no job is submitted now.
+absl::Status Submitter::LeaveCronsJobs(Draft* draft) const {
+  std::set<uint32_t> documents;
+  for (const auto& [row, policy] : draft->crons) documents.insert(row.document);
+  if (s_.crons.all().size() + documents.size() > CronBook::kMost) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "calendars: there are ", CronBook::kMost, ", which is the most"));
+  }
+  std::vector<std::unique_ptr<JobRecord>> jobs;
+  for (auto& job : draft->jobs) {
+    if (!documents.contains(job->row.document)) {
+      jobs.push_back(std::move(job));
+      continue;
+    }
+    const auto gang = MakeGang(s_.config, *job);
+    if (!gang.ok()) return OfJob(gang.status(), job->row);
+  }
+  draft->jobs = std::move(jobs);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SubmitResult> Submitter::Submit(const Submission& submission) {
   absl::StatusOr<Draft> draft =
       Read(submission, std::numeric_limits<size_t>::max());
   if (!draft.ok()) return draft.status();
+  absl::Status s = LeaveCronsJobs(&*draft);
+  if (!s.ok()) return s;
   for (const PriorityClass& c : draft->classes) {
-    absl::Status s = s_.link->AddClass(c);
+    s = s_.link->AddClass(c);
     if (!s.ok()) return s;
   }
-  absl::Status s = ReserveAll(*draft);
+  s = ReserveAll(*draft);
   if (!s.ok()) return s;
-  s_.next_job += draft->jobs.size();
+  if (!draft->jobs.empty()) s_.next_job = draft->jobs.back()->row.id + 1;
   s_.numbers.submitted += draft->jobs.size();
   s_.sync = true;
   SubmitResult result{.ignored = std::move(draft->ignored),
@@ -251,6 +289,13 @@ absl::StatusOr<SubmitResult> Submitter::Submit(const Submission& submission) {
     result.jobs.push_back(
         {job->row.id, job->row.name, job->row.array_index, job->row.array});
     lives_.MustTell(job, workload::Submitted{});
+  }
+  for (auto& [row, policy] : draft->crons) {
+    const auto cron =
+        s_.crons.Add(std::move(row), std::move(policy), s_.wall());
+    if (!cron.ok()) return cron.status();  // Its manifest was read.
+    result.crons.push_back(
+        {(*cron)->row.id, (*cron)->row.name, CronBook::NextStart(**cron)});
   }
   return result;
 }

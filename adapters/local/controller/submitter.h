@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,11 +37,13 @@ class Submitter {
  private:
   struct Draft {
     std::vector<std::unique_ptr<JobRecord>> jobs;
+    std::vector<std::pair<CronRow, workload::CronPolicy>> crons;
     std::vector<PriorityClass> classes;  // That the scheduler does not know.
     std::vector<workload::IgnoredField> ignored;
     std::vector<std::string> notes;
   };
-  // The jobs, which are nowhere yet; of each array `elements` at most.
+  // The jobs, which are nowhere yet; of each array `elements` at most. With a
+  // calendar, its first job is among them, to be looked at.
   absl::StatusOr<Draft> Read(const Submission& submission, size_t elements);
   absl::Status CheckLimits(const Submission& submission) const;
   absl::Status AddJobs(const Submission& submission,
@@ -48,6 +51,9 @@ class Submitter {
                        size_t elements, const JobRow& like, Draft* draft);
   absl::Status SetClass(const Submission& submission, const workload::Job& job,
                         JobRow* row, Draft* draft) const;
+  static CronRow MakeCron(const Submission& submission,
+                          const workload::ParsedJob& parsed, uint32_t document);
+  absl::Status LeaveCronsJobs(Draft* draft) const;
   static void AddNotes(const workload::ParsedJob& parsed, Draft* draft);
   // Makes the scheduler know the gangs, all or none.
   absl::Status ReserveAll(const Draft& draft);

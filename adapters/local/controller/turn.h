@@ -100,6 +100,8 @@ struct Turn {
   std::vector<JobNews> news{};
   // When Step is due though nothing happens; kForever: not.
   Time wake_at = kForever;
+  // And when by the wall clock, for calendars.
+  Time wake_at_wall = kForever;
 };
 
 }  // namespace muster::local

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/model/cron_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/task_row.h"
 #include "muster/device.h"
@@ -41,6 +42,16 @@ struct JobExplanation {
   NamedReason reason{};  // Why it waits; kNone if it does not.
   std::string text{};    // For people; never empty.
   uint32_t ahead = 0;    // Jobs that wait before it in its queue.
+};
+
+// A calendar. Its times are those of the wall clock.
+struct CronView {
+  CronRow row{};
+  std::string schedule{};
+  std::string zone{};  // Empty: the machine's.
+  std::string concurrency{};
+  Time next = kForever;          // Its next start; kForever: none.
+  std::vector<uint64_t> jobs{};  // That have not finished, by id.
 };
 
 // A part of a device, or of the node, that a task holds.

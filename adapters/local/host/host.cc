@@ -30,6 +30,8 @@ namespace {
 constexpr uint64_t kWakeId = 1;
 constexpr Duration kLookEvery = 5 * kSecond;
 constexpr Duration kRetryEvery = kSecond;
+// Where there is a calendar, so soon it is seen that the wall clock was set.
+constexpr Duration kLookAtWallEvery = 10 * kSecond;
 
 // Whether nobody listens there on the loopback interface.
 bool PortIsFree(uint16_t port) {
@@ -264,6 +266,7 @@ absl::Status Host::OpenController(Time now) {
   if (!controller.ok()) return controller.status();
   controller_ = *std::move(controller);
   wake_at_ = now;
+  wake_at_wall_ = kForever;
   return absl::OkStatus();
 }
 
@@ -335,7 +338,7 @@ void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
 absl::Status Host::Run() {
   while (!stop_) {
     Wait(std::min({wake_at_, api_->wake_at(), runner_->look_at(), look_at_,
-                   tidier_->due_at()}));
+                   tidier_->due_at(), CronAt()}));
     const Time now = clock_->Now();
     if (controller_ == nullptr) {
       if (now < retry_at_) continue;
@@ -349,6 +352,12 @@ absl::Status Host::Run() {
     if (now >= tidier_->due_at()) TidyUp(now);
   }
   return absl::OkStatus();
+}
+
+Time Host::CronAt() {
+  if (wake_at_wall_ == kForever) return kForever;
+  const Duration left = wake_at_wall_ - options_.clock.wall();
+  return clock_->Now() + std::clamp<Duration>(left, 0, kLookAtWallEvery);
 }
 
 void Host::Stop() {
@@ -383,9 +392,11 @@ void Host::Wait(Time until) {
 size_t Host::OneTurn(Time now) {
   runner_->Look(now);
   for (const TaskEvent& event : runner_->Take()) Observe(event, now);
+  controller_->WallClock(std::clamp<Time>(options_.clock.wall(), 0, kMaxTime));
   api_->Turn(controller_.get(), &store_->history(), now);
   const Turn turn = controller_->Step(now);
   wake_at_ = turn.wake_at;
+  wake_at_wall_ = turn.wake_at_wall;
   if (absl::Status kept = store_->Commit(turn.save); !kept.ok()) {
     Say(std::string(kept.message()) + "; nothing is accepted until it is over");
     GiveUp(kept, now);

@@ -67,6 +67,8 @@ class Host {
   void AskOverTcp(serve::HttpRequest request, const serve::Reply& reply);
 
   void Wait(Time until);
+  // When a calendar may be due.
+  Time CronAt();
   size_t OneTurn(Time now);  // How many jobs it has saved.
   void Observe(const TaskEvent& event, Time now);
   void LookAtGpus(Time now);
@@ -93,8 +95,9 @@ class Host {
   std::atomic<bool> stop_ = false;
   std::string said_{};  // Of the GPUs, last.
   Time wake_at_ = 0;
-  Time look_at_ = 0;   // At the GPUs.
-  Time retry_at_ = 0;  // When the store is tried again.
+  Time wake_at_wall_ = kForever;  // By the wall clock.
+  Time look_at_ = 0;              // At the GPUs.
+  Time retry_at_ = 0;             // When the store is tried again.
 };
 
 }  // namespace muster::local

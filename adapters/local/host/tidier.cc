@@ -73,7 +73,9 @@ absl::Status Tidier::Pass(Time now) {
 
 void Tidier::Kept(const TurnSave& save, Time now) {
   for (const JobRow& job : save.jobs) {
-    if (job.finished == kForever || job.ttl < 0) continue;
+    if (job.finished == kForever) continue;
+    if (job.cron != 0) due_at_ = std::min(due_at_, now);
+    if (job.ttl < 0) continue;
     due_at_ =
         std::min(due_at_, std::max(now, job.finished + job.ttl + kLinger));
   }

@@ -41,6 +41,7 @@ struct JobRow {
   // What is kept of it goes so long after its end; negative: as the
   // configuration says.
   Duration ttl = -1;
+  uint64_t cron = 0;  // The calendar that it is of: CronRow::id; 0: none.
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/model/cron_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/task_row.h"
@@ -17,8 +18,11 @@ struct StoredState {
   std::vector<JobRow> jobs{};    // By id.
   std::vector<LifeRow> life{};   // By job, then seq.
   std::vector<TaskRow> tasks{};  // Of these jobs, all attempts; by key.
+  std::vector<CronRow> crons{};  // By id.
   std::string journal{};         // The scheduler's; empty: there is none yet.
-  uint64_t next_job = 1;         // No job has had this id, or a higher one.
+  // No job, and no calendar, has had this id, or a higher one.
+  uint64_t next_job = 1;
+  uint64_t next_cron = 1;
 
   friend bool operator==(const StoredState&, const StoredState&) = default;
 };

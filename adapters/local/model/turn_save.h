@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/model/cron_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/news_row.h"
@@ -17,6 +18,7 @@ struct TurnSave {
   std::vector<JobRow> jobs{};  // New, or in place of the row with this id.
   std::vector<LifeRow> life{};
   std::vector<TaskRow> tasks{};  // As jobs, by key.
+  std::vector<CronRow> crons{};  // As jobs; removed: forgotten.
   std::vector<NewsRow> news{};   // In the order in which they happened.
   // Bytes behind those of the scheduler's journal so far; may be empty.
   std::string journal{};
@@ -28,7 +30,7 @@ struct TurnSave {
   // There is nothing to keep.
   bool empty() const {
     return jobs.empty() && life.empty() && tasks.empty() && news.empty() &&
-           journal.empty() && !journal_begins;
+           crons.empty() && journal.empty() && !journal_begins;
   }
   friend bool operator==(const TurnSave&, const TurnSave&) = default;
 };

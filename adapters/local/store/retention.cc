@@ -29,6 +29,15 @@ constexpr std::string_view kByBytes =
     "OVER (ORDER BY finished DESC, id DESC) AS bytes FROM jobs "
     "WHERE open = 0) WHERE bytes > ?1 ORDER BY finished, id LIMIT ?2";
 
+// Of each calendar and outcome, those behind the last so many.
+constexpr std::string_view kByCron =
+    "SELECT id FROM (SELECT jobs.id AS id, finished, "
+    "iif(phase = 'succeeded', keep_succeeded, keep_failed) AS keep, "
+    "row_number() OVER (PARTITION BY cron, phase = 'succeeded' "
+    "ORDER BY finished DESC, jobs.id DESC) AS place "
+    "FROM crons JOIN jobs ON cron = crons.id WHERE open = 0 AND cron > 0) "
+    "WHERE keep >= ?1 AND place > keep ORDER BY finished, id LIMIT ?2";
+
 // The jobs that the SQL gives for a limit, those that are there already left
 // out.
 absl::Status Add(Database& connection, std::string_view sql, int64_t limit,
@@ -68,6 +77,12 @@ absl::StatusOr<std::vector<OverdueJob>> FindOverdue(Database& connection,
   std::vector<OverdueJob> jobs;
   absl::Status status = Add(connection, kByTtl, now - retention.linger,
                             OverdueWhy::kTtl, most, &jobs);
+  absl::StatusOr<int64_t> crons =
+      connection.Integer("SELECT EXISTS(SELECT 1 FROM crons)");
+  if (!crons.ok()) return crons.status();
+  if (status.ok() && *crons != 0) {
+    status = Add(connection, kByCron, 0, OverdueWhy::kCron, most, &jobs);
+  }
   if (status.ok() && retention.age != kForever) {
     status = Add(connection, kByAge, before, OverdueWhy::kAge, most, &jobs);
   }

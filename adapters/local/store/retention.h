@@ -14,7 +14,8 @@
 
 namespace muster::local {
 
-// A value: a job goes that is over one of the limits, or its own time.
+// A value: a job goes that is over one of the limits, its own time, or what its
+// calendar keeps.
 struct Retention {
   Duration age = kForever;                              // Since its end.
   uint64_t jobs = std::numeric_limits<int64_t>::max();  // The last to end stay.
@@ -25,8 +26,8 @@ struct Retention {
   Duration linger = 0;
 };
 
-enum class OverdueWhy : uint8_t { kTtl, kAge, kJobs, kBytes };
-MUSTER_ENUM_NAMES(OverdueWhy, "ttl", "age", "jobs", "bytes");
+enum class OverdueWhy : uint8_t { kTtl, kCron, kAge, kJobs, kBytes };
+MUSTER_ENUM_NAMES(OverdueWhy, "ttl", "cron", "age", "jobs", "bytes");
 
 struct OverdueJob {
   uint64_t id = 0;

@@ -49,7 +49,7 @@ std::optional<std::vector<uint32_t>> UnpackNumbers(std::string_view packed) {
 const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
-    "exit_code, restarts, preemptions, endpoints, ttl";
+    "exit_code, restarts, preemptions, endpoints, ttl, cron";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -57,6 +57,11 @@ const char kWholeJobTables[] =
 const char kTaskColumns[] =
     "job, role, task, attempt, node, devices, state, tasks.started, ended, "
     "code, tasks.reason";
+
+const char kCronColumns[] =
+    "id, uid, gid, name, queue, priority, array, held, manifest, document, "
+    "directory, environment, suspended, made, last, started, said, "
+    "keep_succeeded, keep_failed";
 
 std::string PackStrings(const std::vector<std::string>& strings) {
   std::string packed;
@@ -78,7 +83,7 @@ JobRow ReadJob(Statement& row) {
            &job.priority_class, &job.submitted, &job.document, &job.array_index,
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
-           &job.preemptions, &job.endpoints, &job.ttl);
+           &job.preemptions, &job.endpoints, &job.ttl, &job.cron);
   return job;
 }
 
@@ -118,6 +123,25 @@ absl::StatusOr<TaskRow> ReadTask(Statement& row) {
   }
   task.devices = *std::move(numbers);
   return task;
+}
+
+absl::StatusOr<CronRow> ReadCron(Statement& row) {
+  CronRow cron;
+  std::string array;
+  std::string packed;
+  row.Read(&cron.id, &cron.uid, &cron.gid, &cron.name, &cron.queue,
+           &cron.priority, &array, &cron.held, &cron.manifest, &cron.document,
+           &cron.directory, &packed, &cron.suspended, &cron.made, &cron.last,
+           &cron.started, &cron.said, &cron.keep_succeeded, &cron.keep_failed);
+  auto numbers = UnpackNumbers(array);
+  auto environment = UnpackStrings(packed);
+  if (!numbers || !environment) {
+    return absl::DataLossError(
+        absl::StrCat("calendar ", cron.id, ": is damaged"));
+  }
+  cron.array = *std::move(numbers);
+  cron.environment = *std::move(environment);
+  return cron;
 }
 
 }  // namespace muster::local

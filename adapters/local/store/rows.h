@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/local/model/cron_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/task_row.h"
@@ -20,6 +21,9 @@ extern const char kWholeJobTables[];
 // Likewise of `tasks`, for ReadTask.
 extern const char kTaskColumns[];
 
+// Of `crons`, for ReadCron.
+extern const char kCronColumns[];
+
 // The row that the statement has stepped to. Without manifest and environment.
 JobRow ReadJob(Statement& row);
 // With them. DATA_LOSS names the job whose text is not there or is none.
@@ -27,6 +31,7 @@ absl::StatusOr<JobRow> ReadWholeJob(Statement& row);
 // Of the columns job, seq, at, event.
 LifeRow ReadLife(Statement& row);
 absl::StatusOr<TaskRow> ReadTask(Statement& row);
+absl::StatusOr<CronRow> ReadCron(Statement& row);
 
 // Any strings as one, and any numbers as "0,3,17,"; O(bytes).
 std::string PackStrings(const std::vector<std::string>& strings);

@@ -107,8 +107,34 @@ CREATE TABLE removed(
 CREATE INDEX removed_by_uid ON removed(uid, id);
 )";
 
+// Calendars, and whose jobs are which of them.
+constexpr const char* kCrons = R"(
+ALTER TABLE jobs ADD COLUMN cron INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX jobs_by_cron ON jobs(cron, finished, id) WHERE cron > 0;
+CREATE TABLE crons(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  queue TEXT NOT NULL,
+  priority TEXT NOT NULL,
+  array TEXT NOT NULL,
+  held INTEGER NOT NULL,
+  manifest TEXT NOT NULL,
+  document INTEGER NOT NULL,
+  directory TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  suspended INTEGER NOT NULL,
+  made INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  said TEXT NOT NULL,
+  keep_succeeded INTEGER NOT NULL,
+  keep_failed INTEGER NOT NULL) STRICT;
+)";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews, kRetention};
+constexpr std::array kMigrations = {kFirst, kNews, kRetention, kCrons};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

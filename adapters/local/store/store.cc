@@ -179,9 +179,17 @@ absl::StatusOr<StoredState> Store::Load() {
   std::ranges::sort(state.tasks, {}, &TaskRow::key);
   status = ReadJournal(*connection_, &state.journal);
   if (!status.ok()) return status;
-  absl::StatusOr<uint64_t> next = NextJob(*connection_);
-  if (!next.ok()) return next.status();
-  state.next_job = *next;
+  status =
+      ReadAll(*connection_,
+              absl::StrCat("SELECT ", kCronColumns, " FROM crons ORDER BY id"),
+              ReadCron, &state.crons);
+  if (!status.ok()) return status;
+  for (auto [table, to] : {std::pair("jobs", &state.next_job),
+                           std::pair("crons", &state.next_cron)}) {
+    absl::StatusOr<uint64_t> next = NextId(*connection_, table);
+    if (!next.ok()) return next.status();
+    *to = *next;
+  }
   return state;
 }
 

@@ -22,17 +22,17 @@ constexpr std::string_view kUpdateProgress =
     "WHERE id = ? AND uid = ? AND gid = ? AND name = ? AND queue = ? AND "
     "priority_class = ? AND submitted = ? AND manifest = ? AND document = ? "
     "AND array_index IS ? AND array = ? AND directory = ? AND environment = ? "
-    "AND ttl = ?";
+    "AND ttl = ? AND cron = ?";
 
 constexpr std::string_view kPutJob =
     "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-    "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, 1, ?23, -1) "
+    "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, 1, ?23, -1, ?24) "
     "ON CONFLICT(id) DO UPDATE SET uid = ?2, gid = ?3, name = ?4, queue = ?5, "
     "priority_class = ?6, submitted = ?7, manifest = ?8, document = ?9, "
     "array_index = ?10, array = ?11, directory = ?12, environment = ?13, "
     "held = ?14, phase = ?15, reason = ?16, started = ?17, finished = ?18, "
     "exit_code = ?19, restarts = ?20, preemptions = ?21, endpoints = ?22, "
-    "ttl = ?23";
+    "ttl = ?23, cron = ?24";
 
 absl::Status CheckId(const char* field, uint64_t id) {
   if (id >= 1 && id <= kMaxId) return absl::OkStatus();
@@ -58,6 +58,10 @@ absl::Status TurnWriter::Write(const TurnSave& save) {
     absl::Status status = WriteTask(task);
     if (!status.ok()) return status;
     touched.insert(task.key.job);
+  }
+  for (const CronRow& cron : save.crons) {
+    absl::Status status = WriteCron(cron);
+    if (!status.ok()) return status;
   }
   for (const NewsRow& news : save.news) {
     absl::Status status = WriteNews(news);
@@ -85,7 +89,7 @@ absl::Status TurnWriter::WriteJob(const JobRow& job) {
                 job.id, job.uid, job.gid, job.name, job.queue,
                 job.priority_class, job.submitted, *manifest, job.document,
                 job.array_index, job.array, job.directory, *environment,
-                job.ttl)
+                job.ttl, job.cron)
           .Run();
   if (!status.ok() || connection_.changes() > 0) return status;
   return ReplaceJob(job, *manifest, *environment);
@@ -109,7 +113,7 @@ absl::Status TurnWriter::ReplaceJob(const JobRow& job, int64_t manifest,
                 job.array_index, job.array, job.directory, environment,
                 job.held, job.phase, job.reason, job.started, job.finished,
                 job.exit_code, job.restarts, job.preemptions, job.endpoints,
-                job.ttl)
+                job.ttl, job.cron)
           .Run();
   if (status.ok() && old_manifest != manifest) status = DropText(old_manifest);
   if (status.ok() && old_environment != environment) {
@@ -140,6 +144,27 @@ absl::Status TurnWriter::WriteTask(const TaskRow& task) {
       .Bind(task.key.job, task.key.role, task.key.index, task.key.attempt,
             task.node, PackNumbers(task.devices), task.state, task.started,
             task.ended, task.code, task.reason)
+      .Run();
+}
+
+absl::Status TurnWriter::WriteCron(const CronRow& cron) {
+  absl::Status status = CheckId("crons.id", cron.id);
+  if (!status.ok()) return status;
+  if (cron.removed) {
+    return connection_.Use("DELETE FROM crons WHERE id = ?")
+        .Bind(cron.id)
+        .Run();
+  }
+  const std::string array = PackNumbers(cron.array);
+  const std::string environment = PackStrings(cron.environment);
+  return connection_
+      .Use(
+          "INSERT OR REPLACE INTO crons VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+          "?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .Bind(cron.id, cron.uid, cron.gid, cron.name, cron.queue, cron.priority,
+            array, cron.held, cron.manifest, cron.document, cron.directory,
+            environment, cron.suspended, cron.made, cron.last, cron.started,
+            cron.said, cron.keep_succeeded, cron.keep_failed)
       .Run();
 }
 
@@ -196,7 +221,7 @@ absl::Status TurnWriter::Settle(uint64_t job) {
 }
 
 absl::Status TurnWriter::SettleUnknown(uint64_t job) {
-  absl::StatusOr<uint64_t> next = NextJob(connection_);
+  absl::StatusOr<uint64_t> next = NextId(connection_, "jobs");
   if (!next.ok()) return next.status();
   if (job < *next) return Remove(job);  // It was pruned.
   return absl::InvalidArgumentError(
@@ -249,11 +274,14 @@ absl::StatusOr<int64_t> TurnWriter::TextId(std::string_view bytes) {
   return id;
 }
 
-absl::StatusOr<uint64_t> NextJob(Database& connection) {
-  absl::StatusOr<int64_t> last =
-      connection.Integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
-  if (!last.ok()) return last.status();
-  return static_cast<uint64_t>(*last) + 1;
+absl::StatusOr<uint64_t> NextId(Database& connection, std::string_view table) {
+  Statement find =
+      connection.Use("SELECT seq FROM sqlite_sequence WHERE name = ?");
+  absl::StatusOr<bool> row = find.Bind(table).Step();
+  if (!row.ok()) return row.status();
+  uint64_t last = 0;
+  if (*row) find.Read(&last);
+  return last + 1;
 }
 
 }  // namespace muster::local

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,6 +31,7 @@ class TurnWriter {
                           int64_t environment);
   absl::Status WriteLife(const LifeRow& life);
   absl::Status WriteTask(const TaskRow& task);
+  absl::Status WriteCron(const CronRow& cron);
   absl::Status WriteNews(const NewsRow& news);
   absl::Status WriteJournal(const TurnSave& save);
   // Drops the life of a job that has ended for good.
@@ -41,7 +43,7 @@ class TurnWriter {
   Database& connection_;
 };
 
-// One more than the highest id that a job has had.
-absl::StatusOr<uint64_t> NextJob(Database& connection);
+// One more than the highest id that a row of "jobs" or "crons" has had.
+absl::StatusOr<uint64_t> NextId(Database& connection, std::string_view table);
 
 }  // namespace muster::local

@@ -101,6 +101,39 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("DELETE", "/v1/jobs/{id}", "/v1/jobs/2", "", 409);
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/2", "", 200);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 409);
+  Json cron = Json::parse(ManifestOf("tick"));
+  cron = {{"apiVersion", "batch/v1"},
+          {"kind", "CronJob"},
+          {"metadata", cron["metadata"]},
+          {"spec",
+           {{"schedule", "* * * * *"},
+            {"timeZone", "UTC"},
+            {"jobTemplate", {{"spec", cron["spec"]}}}}}};
+  const Answered made =
+      ask("POST", "/v1/jobs", "/v1/jobs", SubmissionOf(cron.dump()), 201);
+  EXPECT_EQ(made.json()["crons"][0]["next"], 1'020.0) << made.body;
+  ask("POST", "/v1/jobs", "/v1/jobs", SubmissionOf(cron.dump()), 201);
+  daemon.now += 60 * kSecond;
+  daemon.Turn();
+  const Answered crons = ask("GET", "/v1/crons", "/v1/crons", "", 200);
+  ASSERT_EQ(crons.json()["crons"].size(), 2u) << crons.body;
+  EXPECT_EQ(crons.json()["crons"][0]["last"], 1'020.0);
+  EXPECT_EQ(crons.json()["crons"][0]["jobs"].size(), 1u);
+  EXPECT_EQ(ask("GET", "/v1/crons", "/v1/crons?uid=1", "", 200).json()["crons"],
+            Json::array());
+  ask("GET", "/v1/crons", "/v1/crons?uid=x", "", 400);
+  ask("POST", "/v1/crons/{id}/suspend", "/v1/crons/1/suspend", "", 200);
+  ask("POST", "/v1/crons/{id}/suspend", "/v1/crons/1/suspend", "", 403,
+      Daemon::kBob);
+  EXPECT_EQ(ask("GET", "/v1/crons", "/v1/crons", "", 200)
+                .json()["crons"][0]["suspended"],
+            true);
+  ask("POST", "/v1/crons/{id}/resume", "/v1/crons/1/resume", "", 200);
+  ask("POST", "/v1/crons/{id}/resume", "/v1/crons/9/resume", "", 404);
+  ask("DELETE", "/v1/crons/{id}", "/v1/crons/1", "", 403, Daemon::kBob);
+  ask("DELETE", "/v1/crons/{id}", "/v1/crons/1", "", 200);
+  ask("DELETE", "/v1/crons/{id}", "/v1/crons/1", "", 404);
+  ask("DELETE", "/v1/crons/{id}", "/v1/crons/2", "", 200);
   ask("GET", "/v1/history", "/v1/history?limit=10&since=1", "", 200);
   ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 200);
   ask("GET", "/v1/jobs/{id}/timeline", "/v1/jobs/2/timeline", "", 403,
@@ -132,7 +165,7 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/healthz", "/v1/healthz", "", 200);
   const Answered metrics = ask("GET", "/v1/metrics", "/v1/metrics", "", 200);
   EXPECT_THAT(metrics.body,
-              ::testing::HasSubstr("muster_jobs_submitted_total 4\n"));
+              ::testing::HasSubstr("muster_jobs_submitted_total 6\n"));
   EXPECT_EQ(answered, document.Operations());
 }
 

@@ -79,6 +79,33 @@ TEST(JobManifestTest, EveryOptionMeansSomethingToItsReader) {
   EXPECT_EQ(job.failure.backoff_limit, 2u);
 }
 
+TEST(JobManifestTest, ACalendarIsACronJobAroundTheJob) {
+  const workload::ParsedJob read = Read({.name = "nightly",
+                                         .checkpoint = "30s",
+                                         .retries = 2,
+                                         .cron = "30 2 * * mon-fri",
+                                         .time_zone = "UTC",
+                                         .concurrency = "Forbid",
+                                         .starting_deadline = "10m",
+                                         .command = {"train"}});
+  EXPECT_THAT(read.ignored, IsEmpty());
+  EXPECT_EQ(read.job.name, "nightly");
+  EXPECT_TRUE(read.job.checkpoint.enabled);
+  EXPECT_EQ(read.job.failure.backoff_limit, 2u);
+  EXPECT_EQ(read.job.cron,
+            (workload::CronPolicy{.schedule = "30 2 * * mon-fri",
+                                  .time_zone = "UTC",
+                                  .concurrency = "Forbid",
+                                  .starting_deadline = 600 * kSecond,
+                                  .succeeded_limit = 10,
+                                  .failed_limit = 10}));
+  EXPECT_FALSE(MakeManifest({.time_zone = "UTC", .command = {"x"}}).ok());
+  EXPECT_FALSE(
+      MakeManifest(
+          {.cron = "* * * * *", .starting_deadline = "soon", .command = {"x"}})
+          .ok());
+}
+
 TEST(JobManifestTest, APartOfAGpuIsByThousandthsOrMemory) {
   EXPECT_EQ(Read({.gpus = "0.5", .command = {"x"}})
                 .job.roles[0]

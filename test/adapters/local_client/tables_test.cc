@@ -81,6 +81,19 @@ TEST(TablesTest, WhatIsKeptNoMoreIsToldWithWhy) {
   EXPECT_THAT(text, HasSubstr("cancelled"));
 }
 
+TEST(TablesTest, CalendarsTellTheirNextStart) {
+  const std::string text = CronsText(Json::parse(R"({"crons":[
+    {"id":1,"name":"tick","uid":0,"schedule":"*/10 * * * *","concurrency":
+     "Allow","suspended":false,"jobs":[7,8],"time_zone":"UTC","next":1000.0,
+     "last":400.0,"said":"job 8"},
+    {"id":2,"name":"tock","uid":0,"schedule":"@daily","concurrency":"Allow",
+     "suspended":true,"jobs":[]}]})"),
+                                     false);
+  EXPECT_THAT(text, HasSubstr("*/10 * * * *  UTC"));
+  EXPECT_THAT(text, HasSubstr("2        job 8"));
+  EXPECT_THAT(text, HasSubstr("local  suspended"));
+}
+
 TEST(TablesTest, NodesTellWhoHoldsEachDevice) {
   const Json nodes = Json::parse(R"({"nodes":[{"name":"box",
     "capacity":{"cpu":8000,"memory":17179869184,"gpu":4000},
@@ -131,6 +144,7 @@ TEST(TablesTest, AnAnswerOfAnotherFormIsNoCrash) {
     EXPECT_FALSE(QueueText(text, 0, false).empty());
     EXPECT_FALSE(HistoryText(json, false).empty());
     EXPECT_FALSE(RemovedText(json).empty());
+    EXPECT_FALSE(CronsText(json, true).empty());
     EXPECT_FALSE(QueuesText(json).empty());
     NodesText(json);
     ForecastText(json);

@@ -93,14 +93,21 @@ void World::Keep(const TurnSave& save) {
   for (const JobRow& row : save.jobs) jobs[row.id] = row;
   life.insert(life.end(), save.life.begin(), save.life.end());
   for (const TaskRow& row : save.tasks) tasks[row.key] = row;
+  for (const CronRow& row : save.crons) {
+    next_cron = std::max(next_cron, row.id + 1);
+    crons[row.id] = row;
+    if (row.removed) crons.erase(row.id);
+  }
   if (save.journal_begins) journal.clear();
   journal += save.journal;
 }
 
 bool World::Turn() {
+  if (wall) controller->WallClock(*wall);
   muster::local::Turn turn = controller->Step(now);
   Keep(turn.save);
   wake_at = turn.wake_at;
+  if (turn.wake_at_wall <= wall.value_or(now)) wake_at = now;
   news.insert(news.end(), turn.news.begin(), turn.news.end());
   for (const TaskCommand& command : turn.commands) {
     commands.push_back(command);
@@ -193,7 +200,8 @@ void World::Exit(uint64_t job, int32_t code, uint32_t role, uint32_t index) {
 }
 
 StoredState World::Saved() const {
-  StoredState saved{.journal = journal};
+  StoredState saved{.journal = journal, .next_cron = next_cron};
+  for (const auto& [id, row] : crons) saved.crons.push_back(row);
   for (const auto& [id, row] : jobs) {
     saved.next_job = id + 1;
     if (row.finished == kForever) saved.jobs.push_back(row);

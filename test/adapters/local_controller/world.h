@@ -84,11 +84,15 @@ class World {
   std::map<uint64_t, uint32_t> sizes{};  // Told last, by job.
   std::vector<JobNews> news{};
   Time wake_at = kForever;
+  // What the wall clock tells; none: nobody tells it.
+  std::optional<Time> wall{};
 
   // The store.
   std::map<uint64_t, JobRow> jobs{};
   std::vector<LifeRow> life{};
   std::map<TaskKey, TaskRow> tasks{};
+  std::map<uint64_t, CronRow> crons{};
+  uint64_t next_cron = 1;
   std::string journal{};
   // The machine.
   std::map<TaskKey, Process> processes{};

@@ -220,6 +220,38 @@ TEST_F(HostTest, AClockBehindTheHistoryGoesOnFromThere) {
   EXPECT_GT(Job(second)["finished"].get<double>(), finished + 0.1);
 }
 
+// Calendars follow the wall clock: one that is set ahead by an hour starts what
+// it jumped over, once; and set back, nothing more.
+TEST_F(HostTest, ACalendarFollowsAClockThatIsSet) {
+  Begin();
+  Json container{{"name", "main"}, {"command", {"true"}}};
+  Json job{{"backoffLimit", 0}};
+  job["template"]["spec"]["restartPolicy"] = "Never";
+  job["template"]["spec"]["containers"] = Json::array({container});
+  const Json manifest{
+      {"apiVersion", "batch/v1"},
+      {"kind", "CronJob"},
+      {"metadata", {{"name", "yearly"}}},
+      {"spec", {{"schedule", "0 0 1 1 *"}, {"jobTemplate", {{"spec", job}}}}}};
+  const Json body{{"manifest", manifest.dump()},
+                  {"directory", "/"},
+                  {"environment", {"PATH=/usr/bin:/bin"}}};
+  const Json made = Json::parse(Ask("POST", "/v1/jobs", body.dump()));
+  ASSERT_TRUE(made.contains("crons")) << made.dump();
+  const auto jobs = [&] {
+    return Json::parse(Ask("GET", "/v1/history"))["jobs"].size();
+  };
+  EXPECT_EQ(jobs(), 0u);
+  jump_ = 3 * 366 * 24 * kHour;
+  EXPECT_TRUE(Eventually([&] { return jobs() == 1; }));
+  End();
+  jump_ = 0;
+  Begin();
+  EXPECT_EQ(jobs(), 1u);
+  jump_ = 366 * 24 * kHour;
+  EXPECT_TRUE(Eventually([&] { return jobs() == 2; }));
+}
+
 class HostGpuTest : public HostTest {
  protected:
   HostGpuTest() {

@@ -53,6 +53,7 @@ JobRow SampleJob(uint64_t id) {
   job.preemptions = n % 13;
   job.endpoints = "[{\"port\": 22}]";
   job.ttl = (n % 2 == 0 ? -1 : int64_t{n} * 36'000'000) * kSecond;
+  job.cron = id / 100;
   return job;
 }
 
@@ -63,6 +64,29 @@ JobRow EndedJob(uint64_t id) {
   job.finished = job.started + kSecond;
   job.exit_code = static_cast<int32_t>(id % 2);
   return job;
+}
+
+CronRow SampleCron(uint64_t id) {
+  uint32_t n = static_cast<uint32_t>(id);
+  return {.id = id,
+          .uid = 1000 + n,
+          .gid = 2000 + n,
+          .name = absl::StrCat("cron-", id),
+          .queue = absl::StrCat("queue-", id),
+          .priority = absl::StrCat("class-", id),
+          .array = {n, n + 5},
+          .held = n % 2 == 1,
+          .manifest = absl::StrCat("kind: CronJob # ", id),
+          .document = n,
+          .directory = absl::StrCat("/home/", id),
+          .environment = {"PATH=/bin", absl::StrCat("N=", id)},
+          .suspended = n % 2 == 0,
+          .made = Time(id) * kSecond,
+          .last = Time(id + 1) * kSecond,
+          .started = Time(id + 2) * kSecond,
+          .said = absl::StrCat("job ", id),
+          .keep_succeeded = n + 3,
+          .keep_failed = n + 4};
 }
 
 size_t Prune(Store& store, const Retention& retention, Time now) {

@@ -35,6 +35,8 @@ std::unique_ptr<Store> OpenStore(const std::string& path);
 JobRow SampleJob(uint64_t id);
 // And as it is when it has ended.
 JobRow EndedJob(uint64_t id);
+// A calendar, likewise.
+CronRow SampleCron(uint64_t id);
 // Likewise an event of its life, and an attempt of its first task.
 LifeRow SampleLife(uint64_t job, uint64_t seq);
 TaskRow SampleTask(uint64_t job, uint32_t attempt, const std::string& state);

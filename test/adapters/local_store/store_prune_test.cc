@@ -192,5 +192,29 @@ TEST(StorePruneTest, WhatWentIsToldTheLastFirst) {
   EXPECT_EQ(store->history().Removed(std::nullopt, 10)->size(), 2u);
 }
 
+TEST(StorePruneTest, ACalendarKeepsSoManyOfEachOutcome) {
+  TestFolder folder;
+  std::unique_ptr<Store> store = OpenStore(folder.File());
+  CronRow cron = SampleCron(1);
+  cron.keep_succeeded = 2;
+  cron.keep_failed = 1;
+  TurnSave save{.crons = {cron}};
+  for (uint64_t id = 1; id <= 8; ++id) {  // Even ones have succeeded.
+    save.jobs.push_back(EndedJob(id));
+    save.jobs.back().cron = id <= 7 ? 1 : 2;
+  }
+  save.jobs.push_back(SampleJob(9));
+  save.jobs.back().cron = 1;
+  ASSERT_TRUE(store->Commit(save).ok());
+  const Time now = EndedJob(9).finished;
+  EXPECT_EQ(Prune(*store, {}, now), 4u);
+  EXPECT_THAT(Ids(*store), ElementsAre(9, 8, 7, 6, 4));
+  EXPECT_EQ(store->history().Removed(std::nullopt, 1)->front().why, "cron");
+  // What it has left stays when it goes.
+  cron.removed = true;
+  ASSERT_TRUE(store->Commit({.crons = {cron}}).ok());
+  EXPECT_EQ(Prune(*store, {}, now), 0u);
+}
+
 }  // namespace
 }  // namespace muster::local

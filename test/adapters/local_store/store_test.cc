@@ -53,11 +53,17 @@ TEST_F(StoreTest, AllOfATurnIsThereAfterARestart) {
       .life = {SampleLife(1, 0), SampleLife(1, 1), SampleLife(2, 0)},
       .tasks = {SampleTask(1, 1, "ended"), SampleTask(1, 2, "run"),
                 SampleTask(2, 1, "start")},
+      .crons = {SampleCron(2), SampleCron(5)},
       .journal = "snapshot",
-      .next_job = 3};
+      .next_job = 3,
+      .next_cron = 7};
+  CronRow gone = SampleCron(6);
+  Commit({.crons = {gone}});
+  gone.removed = true;
   Commit({.jobs = {expected.jobs[1], expected.jobs[0]},
           .life = {expected.life[2], expected.life[0], expected.life[1]},
           .tasks = {expected.tasks[2], expected.tasks[1], expected.tasks[0]},
+          .crons = {expected.crons[1], expected.crons[0], gone},
           .journal = "snapshot",
           .journal_begins = true});
   EXPECT_EQ(Loaded(), expected);
