@@ -11,6 +11,25 @@ bool TakesPlace(ExitReason reason) {
 
 }  // namespace
 
+bool MayBeMachinesFault(int32_t code, ExitReason reason) {
+  constexpr int32_t kCannotRun = 126;
+  constexpr int32_t kNoCommand = 127;
+  constexpr int32_t kAborted = 134;
+  constexpr int32_t kBusError = 135;
+  constexpr int32_t kKilled = 137;
+  switch (reason) {
+    case ExitReason::kLost:
+    case ExitReason::kNodeLost:
+      return true;
+    case ExitReason::kNotStarted:
+      return code != kCannotRun && code != kNoCommand;
+    case ExitReason::kExited:
+      return code == kAborted || code == kBusError || code == kKilled;
+    default:
+      return false;
+  }
+}
+
 void TaskExits::Exit(uint32_t task, int32_t code, ExitReason reason) {
   const bool asked = s_.tasks[task].phase == TaskPhase::kStopping;
   book_.Ended(task);

@@ -65,6 +65,27 @@ class UpkeepTest(unittest.TestCase):
         self.assertEqual(d.run("cron", "remove", "tick", check=False).returncode, 1)
         self.assertEqual(d.job(job["id"])["phase"], "running")
 
+    def test_a_device_on_which_jobs_fail_one_after_the_other_goes_out_of_service(self):
+        d = self.daemon("--gpus", 1)
+        for _ in range(3):
+            job = d.submit(["sh", "-c", "kill -ABRT $$"], gpus=1)
+            self.assertEqual(d.finished(job)["exit_code"], 134)
+        waits = d.submit(["true"], gpus=1)
+        d.until(lambda: "quarantine" in d.run("nodes").stdout)
+        d.kill()
+        d.start()
+        self.assertIn("jobs 1, 2, 3 failed soon", d.run("nodes").stdout)
+        self.assertEqual(d.job(waits)["phase"], "queued")
+        node = d.get("/v1/nodes")["nodes"][0]["name"]
+        d.run("node", "resume", node)
+        self.assertEqual(d.finished(waits)["exit_code"], 0)
+        d.run("node", "drain", node, "--reason", "moves")
+        self.assertIn("drained: moves", d.run("nodes").stdout)
+        waits = d.submit(["true"])
+        self.assertEqual(d.job(waits)["phase"], "queued")
+        d.run("node", "resume", node)
+        self.assertEqual(d.finished(waits)["exit_code"], 0)
+
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)

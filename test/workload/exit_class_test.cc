@@ -56,6 +56,20 @@ TEST(ExitClassTest, WhatIsNobodysFailureIsFreeUnderEveryPolicy) {
   }
 }
 
+TEST(ExitClassTest, WhatMayBeTheMachinesFaultIsNotTheProgramsOwnEnd) {
+  for (int code = 0; code < 256; ++code) {
+    EXPECT_EQ(MayBeMachinesFault(code, kExited),
+              (std::set<int>{134, 135, 137}.contains(code)))
+        << code;
+    EXPECT_EQ(MayBeMachinesFault(code, ExitReason::kNotStarted),
+              code != 126 && code != 127);
+    EXPECT_TRUE(MayBeMachinesFault(code, ExitReason::kLost));
+    EXPECT_TRUE(MayBeMachinesFault(code, ExitReason::kNodeLost));
+    EXPECT_FALSE(MayBeMachinesFault(code, ExitReason::kOutOfMemory));
+    EXPECT_FALSE(MayBeMachinesFault(code, ExitReason::kPreempted));
+  }
+}
+
 TEST(ExitClassTest, AlwaysMeansAfterSuccessToo) {
   EXPECT_EQ(
       Classify(RestartPolicy::kAlways, RetryableCodes::kSignals, 0, kExited),

@@ -106,6 +106,31 @@ HttpResponse ChangeCron(const ApiContext& context, const Asked& asked) {
   return JsonAnswer(absl::StrCat("{\"id\":", asked.job, "}"));
 }
 
+HttpResponse ChangeNode(const ApiContext& context, const Asked& asked) {
+  Controller& c = context.controller;
+  const auto body = ReadNodeBody(asked.body);
+  if (!body.ok()) return ErrorAnswer(body.status());
+  if (!asked.viewer.privileged) {
+    return ErrorAnswer(absl::PermissionDeniedError(
+        "nodes are drained and resumed by root and the daemon's user"));
+  }
+  const std::string& key = c.config().node.key;
+  if (body->node != key) {
+    return ErrorAnswer(absl::NotFoundError(
+        absl::StrCat("node: there is no '", body->node, "'; there is: ", key)));
+  }
+  absl::Status status;
+  if (asked.route == Route::kDrain) {
+    DrainRow row{.uid = asked.viewer.uid, .reason = body->reason};
+    if (body->device) row.device = *body->device;
+    status = c.Drain(std::move(row), context.now);
+  } else {
+    status = c.ResumeNode(body->device, context.now);
+  }
+  if (!status.ok()) return ContentErrorAnswer(status);
+  return JsonAnswer(ToText(nlohmann::ordered_json{{"node", key}}));
+}
+
 bool IsOfCron(Route route) {
   return route == Route::kSuspendCron || route == Route::kResumeCron ||
          route == Route::kRemoveCron;
@@ -113,11 +138,14 @@ bool IsOfCron(Route route) {
 
 }  // namespace
 
-bool IsChange(Route route) { return route <= Route::kRemoveCron; }
+bool IsChange(Route route) { return route <= Route::kResumeNode; }
 
 HttpResponse Change(const ApiContext& context, const Asked& asked) {
   if (asked.route == Route::kSubmit || asked.route == Route::kWhatIf) {
     return Submit(context, asked);
+  }
+  if (asked.route == Route::kDrain || asked.route == Route::kResumeNode) {
+    return ChangeNode(context, asked);
   }
   if (IsOfCron(asked.route)) return ChangeCron(context, asked);
   const absl::Status may = MayChange(context, asked);

@@ -26,6 +26,8 @@ constexpr RouteRow kRoutes[] = {
     {Route::kSuspendCron, "POST", "/v1/crons/{id}/suspend", ""},
     {Route::kResumeCron, "POST", "/v1/crons/{id}/resume", ""},
     {Route::kRemoveCron, "DELETE", "/v1/crons/{id}", ""},
+    {Route::kDrain, "POST", "/v1/nodes/drain", ""},
+    {Route::kResumeNode, "POST", "/v1/nodes/resume", ""},
     {Route::kJobs, "GET", "/v1/jobs", "uid why"},
     {Route::kJob, "GET", "/v1/jobs/{id}", "wait"},
     {Route::kLogs, "GET", "/v1/jobs/{id}/logs",

@@ -27,6 +27,8 @@ enum class Route : uint8_t {
   kSuspendCron,
   kResumeCron,
   kRemoveCron,
+  kDrain,
+  kResumeNode,
   kJobs,
   kJob,
   kLogs,
@@ -47,10 +49,10 @@ enum class Route : uint8_t {
 };
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
                   "suspend", "resume", "priority", "move", "resize",
-                  "suspend-cron", "resume-cron", "remove-cron", "jobs", "job",
-                  "logs", "explain", "timeline", "queue", "events", "history",
-                  "removed", "crons", "nodes", "queues", "users", "web",
-                  "version", "health", "metrics");
+                  "suspend-cron", "resume-cron", "remove-cron", "drain",
+                  "resume-node", "jobs", "job", "logs", "explain", "timeline",
+                  "queue", "events", "history", "removed", "crons", "nodes",
+                  "queues", "users", "web", "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

@@ -52,6 +52,10 @@ class Body {
   void Integer(const char* name, uint32_t* to) {
     if (const Json* v = Take(name)) ReadInteger(name, *v, to);
   }
+  void Integer(const char* name, std::optional<uint32_t>* to) {
+    if (json_.contains(name)) Integer(name, &to->emplace());
+    asked_.insert(name);
+  }
   void Texts(const char* name, std::vector<std::string>* to) {
     Each(name, "a list of strings", [&](const Json& v) {
       if (!v.is_string()) return Wrong(name, "a list of strings");
@@ -145,6 +149,18 @@ absl::StatusOr<ResizeBody> ReadResize(std::string_view body) {
   const absl::Status status = b.End();
   if (!status.ok()) return status;
   return resize;
+}
+
+absl::StatusOr<NodeBody> ReadNodeBody(std::string_view body) {
+  NodeBody node;
+  Body b(body);
+  b.Require("node");
+  b.Text("node", &node.node);
+  b.Integer("device", &node.device);
+  b.Text("reason", &node.reason);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  return node;
 }
 
 absl::Status ExpectNoContent(std::string_view body) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,14 @@ struct ResizeBody {
 absl::StatusOr<ResizeBody> ReadResize(std::string_view body);
 
 // "" and {} are no content.
+// {"node": "box", "device": 3, "reason": "fan"}
+struct NodeBody {
+  std::string node{};
+  std::optional<uint32_t> device{};
+  std::string reason{};
+};
+absl::StatusOr<NodeBody> ReadNodeBody(std::string_view body);
+
 absl::Status ExpectNoContent(std::string_view body);
 
 }  // namespace muster::local

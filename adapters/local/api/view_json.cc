@@ -33,6 +33,14 @@ Json AmountsJson(const Resources& amounts, const SchedulerConfig& config) {
   return json;
 }
 
+Json DrainJson(const DrainRow& row) {
+  Json json{{"since", SecondsOf(row.since)},
+            {"quarantine", row.quarantine},
+            {"reason", row.reason}};
+  if (!row.quarantine) json["uid"] = row.uid;
+  return json;
+}
+
 Json ShareJson(const DeviceShare& share) {
   Json json{{"milli", share.milli}};
   if (share.memory_bytes > 0) json["memory"] = share.memory_bytes;
@@ -142,11 +150,20 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
         Json{{"pid", other.pid}, {"uid", other.uid}});
     if (other.memory_bytes > 0) process["memory"] = other.memory_bytes;
   }
-  return {{"name", view.node.key},
-          {"capacity", AmountsJson(CapacityOf(view.node, config), config)},
-          {"used", AmountsJson(view.used, config)},
-          {"others", AmountsJson(view.external.amount, config)},
-          {"devices", std::move(devices)}};
+  Json node{{"name", view.node.key},
+            {"capacity", AmountsJson(CapacityOf(view.node, config), config)},
+            {"used", AmountsJson(view.used, config)},
+            {"others", AmountsJson(view.external.amount, config)},
+            {"devices", std::move(devices)}};
+  for (const DrainRow& row : view.drains) {
+    if (row.device == DrainRow::kWholeNode) {
+      node["drained"] = DrainJson(row);
+    } else if (static_cast<size_t>(row.device) < node["devices"].size()) {
+      node["devices"][static_cast<size_t>(row.device)]["drained"] =
+          DrainJson(row);
+    }
+  }
+  return node;
 }
 
 Json CronJson(const CronView& view) {

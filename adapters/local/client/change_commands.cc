@@ -50,6 +50,18 @@ int ChangeTo(Session* session, const std::string& command,
   return ChangeAll(session, jobs, "POST", "/" + command, {{command, value}});
 }
 
+int ChangeNode(Session* session, const std::string& action,
+               const std::string& node, std::optional<uint32_t> device,
+               const std::string& reason) {
+  Json body{{"node", node}};
+  if (device) body["device"] = *device;
+  if (!reason.empty()) body["reason"] = reason;
+  const auto answer = session->Ask("POST", "/v1/nodes/" + action, body);
+  if (!answer.ok()) return session->Fail(answer.status());
+  if (session->json()) session->PrintJson(*answer);
+  return kDone;
+}
+
 int Resize(Session* session, const std::string& job, uint32_t size,
            const std::string& role) {
   Json body{{"size", size}};

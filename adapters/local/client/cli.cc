@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -61,6 +62,9 @@ class CommandLine {
   std::vector<std::string> jobs_{};
   std::string job_{};
   std::string value_{};
+  std::string node_{};
+  std::optional<uint32_t> device_{};
+  std::string reason_{};
   uint32_t size_ = 0;
   LogOptions logs_{};
   HistoryOptions history_{};
@@ -245,6 +249,16 @@ void CommandLine::AddChanges() {
       ->check(CLI::IsMember({"list", "suspend", "resume", "remove"}));
   cron->add_option("calendar", jobs_, "Its number or name; one or more");
   cron->add_flag("--all", all_, "list: of all users");
+  CLI::App* node = Add("node", "Takes a node out of service, or puts it back",
+                       [this](Session* s) {
+                         return ChangeNode(s, value_, node_, device_, reason_);
+                       });
+  node->add_option("action", value_, "drain: nothing starts there; resume")
+      ->required()
+      ->check(CLI::IsMember({"drain", "resume"}));
+  node->add_option("node", node_, "Its name: muster nodes")->required();
+  node->add_option("--device", device_, "This device of it alone");
+  node->add_option("--reason", reason_, "drain: why");
   CLI::App* priority = Add(
       "priority", "Gives jobs another class",
       [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); });

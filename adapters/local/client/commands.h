@@ -2,6 +2,7 @@
 // and tells results and errors by the session.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,11 @@ int Resize(Session* session, const std::string& job, uint32_t size,
 // `action`: list, or suspend, resume, remove of calendars by number or name.
 int Cron(Session* session, const std::string& action,
          const std::vector<std::string>& calendars, bool all);
+
+// `action`: drain, resume. `device`: empty: the node.
+int ChangeNode(Session* session, const std::string& action,
+               const std::string& node, std::optional<uint32_t> device,
+               const std::string& reason);
 
 struct LogOptions {
   std::string job{};  // "7", "7.worker-1"

@@ -38,6 +38,13 @@ std::string AmountText(const std::string& resource, int64_t amount) {
   return absl::StrCat(amount);
 }
 
+std::string DrainText(const Json& drained) {
+  const std::string reason = drained.value("reason", "");
+  return absl::StrCat(
+      drained.value("quarantine", false) ? "quarantine" : "drained",
+      reason.empty() ? "" : ": ", reason);
+}
+
 std::string HoldersOf(const Json& device) {
   std::vector<std::string> holders;
   for (const Json& held : ListOf(device, "held")) {
@@ -53,7 +60,11 @@ std::string HoldersOf(const Json& device) {
     holders.push_back(holder);
   }
   if (device.value("others", 0) > 0) holders.push_back("others");
-  if (!device.value("healthy", true)) holders.push_back("unhealthy");
+  if (device.contains("drained")) {
+    holders.push_back(DrainText(device["drained"]));
+  } else if (!device.value("healthy", true)) {
+    holders.push_back("unhealthy");
+  }
   return holders.empty() ? "-" : absl::StrJoin(holders, ", ");
 }
 
@@ -177,7 +188,11 @@ std::string CronsText(const Json& crons, bool users) {
 std::string NodesText(const Json& nodes) {
   std::string text;
   for (const Json& node : ListOf(nodes, "nodes")) {
-    text += text::Printable(node.value("name", "")) + "\n";
+    text += text::Printable(node.value("name", ""));
+    if (node.contains("drained")) {
+      text += " " + text::Printable(DrainText(node["drained"]), 1'000);
+    }
+    text += "\n";
     Table resources({"  RESOURCE", "CAPACITY", "USED", "OTHERS"});
     const Json capacity = node.value("capacity", Json::object());
     const Json used = node.value("used", Json::object());

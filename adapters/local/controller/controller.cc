@@ -12,6 +12,7 @@
 #include "adapters/local/controller/job_requests.h"
 #include "adapters/local/controller/launch_maker.h"
 #include "adapters/local/controller/life_driver.h"
+#include "adapters/local/controller/node_driver.h"
 #include "adapters/local/controller/restorer.h"
 #include "adapters/local/controller/state.h"
 #include "adapters/local/controller/submitter.h"
@@ -79,6 +80,7 @@ struct Controller::Rooms {
   LifeDriver lives{&state, &tasks, &launches};
   DecisionDriver decisions{&state, &lives, &tasks};
   Submitter submitter{&state, &lives};
+  NodeDriver node{&state};
   CronDriver crons{&state, &lives, &submitter};
   JobRequests requests{&state, &lives, &submitter};
   Explainer explainer{&state};
@@ -104,6 +106,10 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Restore(
   absl::Status s = Check(config);
   if (!s.ok()) return s;
   auto rooms = std::make_unique<Rooms>(std::move(config));
+  for (const DrainRow& row : stored.drains) {
+    rooms->state.drains[row.device] = row;
+  }
+  rooms->state.config.node = InService(rooms->state.node, rooms->state.drains);
   auto link = SchedulerLink::Restore(rooms->state.config, stored.journal, now);
   if (!link.ok()) return link.status();
   rooms->state.link = *std::move(link);
@@ -181,6 +187,16 @@ absl::Status Controller::ResumeCron(uint64_t cron, Time now) {
 absl::Status Controller::RemoveCron(uint64_t cron, Time now) {
   rooms_->state.link->SetNow(now);
   return rooms_->crons.Remove(cron);
+}
+
+absl::Status Controller::Drain(DrainRow row, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->node.Drain(std::move(row));
+}
+
+absl::Status Controller::ResumeNode(std::optional<uint32_t> device, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->node.Resume(device);
 }
 
 // --- Observations ------------------------------------------------------------
@@ -262,14 +278,8 @@ absl::Status Controller::OthersUse(const ExternalUsage& usage, Time now) {
 }
 
 absl::Status Controller::NodeChanged(const Node& node, Time now) {
-  ControllerState& state = rooms_->state;
-  state.link->SetNow(now);
-  Node changed = node;
-  changed.key = state.config.node.key;
-  if (changed == state.config.node) return absl::OkStatus();
-  absl::Status s = state.link->Tell(muster::NodeChanged{changed});
-  if (s.ok()) state.config.node = std::move(changed);
-  return s;
+  rooms_->state.link->SetNow(now);
+  return rooms_->node.Change(node);
 }
 
 // --- The turn ----------------------------------------------------------------
@@ -281,6 +291,7 @@ Turn Controller::Step(Time now) {
   ++state.numbers.turns;
   rooms_->lives.PassTime();
   rooms_->crons.PassTime();
+  rooms_->node.Quarantine();
   for (uint32_t pass = 0; pass < state.config.limits.passes; ++pass) {
     if (!link.Decide()) break;
     for (const DecisionRecord& d : link.scheduler().DecisionsOf(link.plan())) {
@@ -296,6 +307,12 @@ Turn Controller::Step(Time now) {
   state.jobs.Save(&turn.save);
   rooms_->crons.NoteEnds(turn.save);
   turn.save.crons = state.crons.Save();
+  if (std::exchange(state.drains_changed, false)) {
+    turn.save.drains.emplace();
+    for (const auto& [device, row] : state.drains) {
+      turn.save.drains->push_back(row);
+    }
+  }
   for (const JobNews& news : turn.news) {
     if (!IsKept(news)) continue;
     turn.save.news.push_back(

@@ -89,6 +89,14 @@ class Controller {
   absl::Status ResumeCron(uint64_t cron, Time now);
   absl::Status RemoveCron(uint64_t cron, Time now);
 
+  // Takes a device of the node, or the whole node, out of service: no task
+  // starts there, what runs goes on. row.since is set here. INVALID_ARGUMENT:
+  // there is no such device.
+  absl::Status Drain(DrainRow row, Time now);
+  // The device is in service again; without one, the node with all its devices.
+  // FAILED_PRECONDITION: the device is not drained.
+  absl::Status ResumeNode(std::optional<uint32_t> device, Time now);
+
   // --- Observations ----------------------------------------------------------
 
   // What the wall clock tells, which calendars follow; it may have been set.

@@ -74,6 +74,7 @@ JobExplanation Explainer::Explain(const JobRecord& job) const {
 
 NodeView Explainer::ViewNode() const {
   NodeView view{.node = s_.config.node};
+  for (const auto& [device, row] : s_.drains) view.drains.push_back(row);
   const Scheduler& scheduler = s_.link->scheduler();
   const ClusterView cluster = scheduler.cluster();
   const NodeId id = cluster.Find(view.node.key);

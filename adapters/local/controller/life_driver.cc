@@ -102,6 +102,10 @@ void LifeDriver::TaskEnded(const TaskKey& key, int32_t code,
                            ExitReason reason) {
   JobRecord* job = s_.jobs.Find(key.job);
   if (job == nullptr || tasks_.Find(job, key) == nullptr) return;
+  const TaskRow& row = job->tasks.at({key.role, key.index}).row;
+  if (row.state != "stop") {  // It was not asked to.
+    s_.faults.Note(s_.config.quarantine, job->row, row, code, reason, s_.now());
+  }
   tasks_.Ended(job, key, code, reason);
   MustTell(job, workload::TaskExited{
                     {key.role, key.index}, key.attempt, code, reason});

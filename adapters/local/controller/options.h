@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/controller/fault_book.h"
 #include "muster/config.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -65,6 +66,7 @@ struct ControllerConfig {
   std::string remote_shell{};
   // Where the daemon is asked: what tasks are told; empty: nothing.
   std::string socket{};
+  QuarantineRules quarantine{};
   ControllerLimits limits{};
 };
 

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "adapters/local/controller/cron_book.h"
+#include "adapters/local/controller/fault_book.h"
 #include "adapters/local/controller/job_book.h"
 #include "adapters/local/controller/options.h"
 #include "adapters/local/controller/port_pool.h"
 #include "adapters/local/controller/scheduler_link.h"
 #include "adapters/local/controller/turn.h"
 #include "adapters/local/controller/views.h"
+#include "adapters/local/model/drain_row.h"
 #include "adapters/local/model/task_key.h"
 #include "adapters/local/model/task_row.h"
 #include "muster/node.h"
@@ -26,6 +28,7 @@ namespace muster::local {
 struct ControllerState {
   explicit ControllerState(ControllerConfig of)
       : config(std::move(of)),
+        node(config.node),
         ports(config.first_port, config.last_port, config.port_is_free),
         jobs(&config) {
     external.node = config.node.key;
@@ -43,7 +46,12 @@ struct ControllerState {
   // The row is to be kept.
   void Change(const TaskRow& row) { tasks[row.key] = row; }
 
+  // Its node is what of the node is in service.
   ControllerConfig config;
+  Node node;                             // As its host tells of it.
+  std::map<int64_t, DrainRow> drains{};  // What is not, by device.
+  bool drains_changed = false;
+  FaultBook faults{};
   std::unique_ptr<SchedulerLink> link{};
   PortPool ports;
   JobBook jobs;

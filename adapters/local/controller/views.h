@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "adapters/local/model/cron_row.h"
+#include "adapters/local/model/drain_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/task_row.h"
 #include "muster/device.h"
@@ -67,6 +68,7 @@ struct NodeView {
   Node node{};
   Resources used{};  // By jobs.
   ExternalUsage external{};
+  std::vector<DrainRow> drains{};  // What is out of service, by device.
   // By device, then job, role and index.
   std::vector<HeldDevice> devices{};
 };

@@ -61,6 +61,18 @@ void ReadHistory(const Value& value, Config* config) {
   });
 }
 
+void ReadQuarantine(const Value& value, QuarantineRules* rules) {
+  Fields f(value, "quarantine");
+  f.Integer("jobs", &rules->jobs, 0, 1000);
+  f.Span("window", &rules->window);
+  f.Span("soon", &rules->soon);
+  f.Optional("codes", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      rules->codes.push_back(static_cast<int32_t>(v.Integer(1, 255)));
+    });
+  });
+}
+
 // What is named as the default must be there.
 template <class T>
 void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
@@ -110,6 +122,8 @@ void Read(const Value& value, Config* config) {
       v.Wrong(std::string(address.status().message()));
     }
   });
+  f.Optional("quarantine",
+             [&](const Value& v) { ReadQuarantine(v, &config->quarantine); });
   f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/local/controller/fault_book.h"
 #include "adapters/serve/address.h"
 #include "muster/config.h"
 #include "muster/device.h"
@@ -48,6 +49,7 @@ struct Config {
   // take; what is over one of these goes.
   Duration keep_for = int64_t{90} * 24 * 3600 * kSecond;
   uint64_t keep_jobs = 100'000;
+  QuarantineRules quarantine{};
   int64_t keep_bytes = std::numeric_limits<int64_t>::max();
 };
 

@@ -253,6 +253,7 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.port_is_free = PortIsFree;
   made.remote_shell = options_.exec;
   made.socket = options_.socket;
+  made.quarantine = config.quarantine;
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "adapters/local/model/cron_row.h"
+#include "adapters/local/model/drain_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/task_row.h"
@@ -15,11 +16,12 @@ namespace muster::local {
 // A value. Its jobs are those that have not ended, and those that have while a
 // task of theirs has not.
 struct StoredState {
-  std::vector<JobRow> jobs{};    // By id.
-  std::vector<LifeRow> life{};   // By job, then seq.
-  std::vector<TaskRow> tasks{};  // Of these jobs, all attempts; by key.
-  std::vector<CronRow> crons{};  // By id.
-  std::string journal{};         // The scheduler's; empty: there is none yet.
+  std::vector<JobRow> jobs{};      // By id.
+  std::vector<LifeRow> life{};     // By job, then seq.
+  std::vector<TaskRow> tasks{};    // Of these jobs, all attempts; by key.
+  std::vector<CronRow> crons{};    // By id.
+  std::vector<DrainRow> drains{};  // By device.
+  std::string journal{};           // The scheduler's; empty: there is none yet.
   // No job, and no calendar, has had this id, or a higher one.
   uint64_t next_job = 1;
   uint64_t next_cron = 1;

@@ -1,10 +1,12 @@
 // What one turn of musterd's loop has to keep.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/local/model/cron_row.h"
+#include "adapters/local/model/drain_row.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
 #include "adapters/local/model/news_row.h"
@@ -19,7 +21,9 @@ struct TurnSave {
   std::vector<LifeRow> life{};
   std::vector<TaskRow> tasks{};  // As jobs, by key.
   std::vector<CronRow> crons{};  // As jobs; removed: forgotten.
-  std::vector<NewsRow> news{};   // In the order in which they happened.
+  // In place of all that is out of service, if it is there; by device.
+  std::optional<std::vector<DrainRow>> drains{};
+  std::vector<NewsRow> news{};  // In the order in which they happened.
   // Bytes behind those of the scheduler's journal so far; may be empty.
   std::string journal{};
   bool journal_begins = false;  // They are the whole journal from now on.
@@ -30,7 +34,7 @@ struct TurnSave {
   // There is nothing to keep.
   bool empty() const {
     return jobs.empty() && life.empty() && tasks.empty() && news.empty() &&
-           crons.empty() && journal.empty() && !journal_begins;
+           crons.empty() && !drains && journal.empty() && !journal_begins;
   }
   friend bool operator==(const TurnSave&, const TurnSave&) = default;
 };

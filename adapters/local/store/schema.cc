@@ -133,8 +133,18 @@ CREATE TABLE crons(
   keep_failed INTEGER NOT NULL) STRICT;
 )";
 
+// What of the node is out of service.
+constexpr const char* kDrains = R"(
+CREATE TABLE drains(
+  device INTEGER PRIMARY KEY,
+  since INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  quarantine INTEGER NOT NULL,
+  reason TEXT NOT NULL) STRICT;
+)";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews, kRetention, kCrons};
+constexpr std::array kMigrations = {kFirst, kNews, kRetention, kCrons, kDrains};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

@@ -184,6 +184,18 @@ absl::StatusOr<StoredState> Store::Load() {
               absl::StrCat("SELECT ", kCronColumns, " FROM crons ORDER BY id"),
               ReadCron, &state.crons);
   if (!status.ok()) return status;
+  status = ReadAll(
+      *connection_,
+      "SELECT device, since, uid, quarantine, reason FROM drains "
+      "ORDER BY device",
+      [](Statement& row) -> absl::StatusOr<DrainRow> {
+        DrainRow drain;
+        row.Read(&drain.device, &drain.since, &drain.uid, &drain.quarantine,
+                 &drain.reason);
+        return drain;
+      },
+      &state.drains);
+  if (!status.ok()) return status;
   for (auto [table, to] : {std::pair("jobs", &state.next_job),
                            std::pair("crons", &state.next_cron)}) {
     absl::StatusOr<uint64_t> next = NextId(*connection_, table);

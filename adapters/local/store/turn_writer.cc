@@ -63,6 +63,10 @@ absl::Status TurnWriter::Write(const TurnSave& save) {
     absl::Status status = WriteCron(cron);
     if (!status.ok()) return status;
   }
+  if (save.drains) {
+    absl::Status status = WriteDrains(*save.drains);
+    if (!status.ok()) return status;
+  }
   for (const NewsRow& news : save.news) {
     absl::Status status = WriteNews(news);
     if (!status.ok()) return status;
@@ -166,6 +170,18 @@ absl::Status TurnWriter::WriteCron(const CronRow& cron) {
             environment, cron.suspended, cron.made, cron.last, cron.started,
             cron.said, cron.keep_succeeded, cron.keep_failed)
       .Run();
+}
+
+absl::Status TurnWriter::WriteDrains(const std::vector<DrainRow>& drains) {
+  absl::Status status = connection_.Use("DELETE FROM drains").Run();
+  for (const DrainRow& row : drains) {
+    if (!status.ok()) return status;
+    status =
+        connection_.Use("INSERT INTO drains VALUES(?, ?, ?, ?, ?)")
+            .Bind(row.device, row.since, row.uid, row.quarantine, row.reason)
+            .Run();
+  }
+  return status;
 }
 
 absl::Status TurnWriter::WriteNews(const NewsRow& news) {

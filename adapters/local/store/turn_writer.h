@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +33,7 @@ class TurnWriter {
   absl::Status WriteLife(const LifeRow& life);
   absl::Status WriteTask(const TaskRow& task);
   absl::Status WriteCron(const CronRow& cron);
+  absl::Status WriteDrains(const std::vector<DrainRow>& drains);
   absl::Status WriteNews(const NewsRow& news);
   absl::Status WriteJournal(const TurnSave& save);
   // Drops the life of a job that has ended for good.

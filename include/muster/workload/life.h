@@ -153,6 +153,13 @@ MUSTER_ENUM_NAMES(ExitClass, "success", "retryable", "permanent", "free");
 MUSTER_API ExitClass Classify(RestartPolicy restart, RetryableCodes codes,
                               int32_t code, ExitReason reason);
 
+// Whether such a failure may be the fault of the machine, as far as it can be
+// told: the task was lost, could not be started though its command was there
+// (any code but 126 and 127), or died of SIGABRT, SIGBUS or SIGKILL (134, 135,
+// 137). What was too little memory is the job's own, and what was stopped for
+// others is nobody's. O(1).
+MUSTER_API bool MayBeMachinesFault(int32_t code, ExitReason reason);
+
 // The rules of one job, made once; immutable, for any thread. States belong to
 // the caller.
 class MUSTER_API Life {

@@ -160,6 +160,28 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   EXPECT_EQ(devices[1]["processes"],
             Json::parse(R"([{"pid":7,"uid":8,"memory":9},{"pid":8,"uid":0}])"));
   EXPECT_FALSE(devices[0].contains("processes"));
+  const std::string drain = R"({"node":"local","device":1,"reason":"fan"})";
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain", drain, 403);
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain", "{}", 400, Daemon::kOwner);
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain", R"({"node":"x"})", 404,
+      Daemon::kOwner);
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain",
+      R"({"node":"local","device":2})", 422, Daemon::kOwner);
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain", drain, 200, Daemon::kOwner);
+  ask("POST", "/v1/nodes/drain", "/v1/nodes/drain", R"({"node":"local"})", 200,
+      Daemon::kOwner);
+  const Json drained =
+      ask("GET", "/v1/nodes", "/v1/nodes", "", 200).json()["nodes"][0];
+  EXPECT_EQ(drained["devices"][1]["drained"]["reason"], "fan");
+  EXPECT_EQ(drained["devices"][1]["healthy"], false);
+  EXPECT_EQ(drained["drained"]["uid"], Daemon::kOwner);
+  ask("POST", "/v1/nodes/resume", "/v1/nodes/resume",
+      R"({"node":"local","device":0})", 409, Daemon::kOwner);
+  ask("POST", "/v1/nodes/resume", "/v1/nodes/resume", R"({"node":"local"})",
+      200, Daemon::kOwner);
+  EXPECT_FALSE(ask("GET", "/v1/nodes", "/v1/nodes", "", 200)
+                   .json()["nodes"][0]
+                   .contains("drained"));
   ask("GET", "/v1/queues", "/v1/queues", "", 200);
   ask("GET", "/v1/version", "/v1/version", "", 200);
   ask("GET", "/v1/healthz", "/v1/healthz", "", 200);

@@ -94,6 +94,17 @@ TEST(TablesTest, CalendarsTellTheirNextStart) {
   EXPECT_THAT(text, HasSubstr("local  suspended"));
 }
 
+TEST(TablesTest, WhatIsDrainedIsToldWithItsReason) {
+  const std::string text = NodesText(Json::parse(R"({"nodes":[{"name":"box",
+    "capacity":{},"used":{},"others":{},
+    "drained":{"since":1.0,"quarantine":false,"uid":0,"reason":"fan"},
+    "devices":[{"index":0,"model":"","memory":0,"healthy":false,"others":0,
+      "held":[],"drained":{"since":1.0,"quarantine":true,
+      "reason":"tasks failed"}}]}]})"));
+  EXPECT_THAT(text, HasSubstr("box drained: fan\n"));
+  EXPECT_THAT(text, HasSubstr("quarantine: tasks failed"));
+}
+
 TEST(TablesTest, NodesTellWhoHoldsEachDevice) {
   const Json nodes = Json::parse(R"({"nodes":[{"name":"box",
     "capacity":{"cpu":8000,"memory":17179869184,"gpu":4000},

@@ -93,6 +93,7 @@ void World::Keep(const TurnSave& save) {
   for (const JobRow& row : save.jobs) jobs[row.id] = row;
   life.insert(life.end(), save.life.begin(), save.life.end());
   for (const TaskRow& row : save.tasks) tasks[row.key] = row;
+  if (save.drains) drains = *save.drains;
   for (const CronRow& row : save.crons) {
     next_cron = std::max(next_cron, row.id + 1);
     crons[row.id] = row;
@@ -202,6 +203,7 @@ void World::Exit(uint64_t job, int32_t code, uint32_t role, uint32_t index) {
 StoredState World::Saved() const {
   StoredState saved{.journal = journal, .next_cron = next_cron};
   for (const auto& [id, row] : crons) saved.crons.push_back(row);
+  saved.drains = drains;
   for (const auto& [id, row] : jobs) {
     saved.next_job = id + 1;
     if (row.finished == kForever) saved.jobs.push_back(row);

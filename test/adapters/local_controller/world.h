@@ -93,6 +93,7 @@ class World {
   std::map<TaskKey, TaskRow> tasks{};
   std::map<uint64_t, CronRow> crons{};
   uint64_t next_cron = 1;
+  std::vector<DrainRow> drains{};
   std::string journal{};
   // The machine.
   std::map<TaskKey, Process> processes{};

@@ -128,12 +128,17 @@ TEST_F(ConfigTest, QueuesAndClassesReplaceThoseThatAreThere) {
 TEST_F(ConfigTest, PortsHistoryAndSchemesAreRead) {
   const Config config = Good(
       "ports: {first: 30000, last: 30000}\n"
+      "quarantine: {jobs: 5, window: 1h, soon: 5s, codes: [1, 139]}\n"
       "history: {keep_for: 12h, keep_jobs: 0, keep_bytes: 2Gi}\n"
       "partition_schemes: [h100-80gb]\n");
   EXPECT_EQ(config.first_port, 30'000);
   EXPECT_EQ(config.last_port, 30'000);
   EXPECT_EQ(config.keep_for, int64_t{12} * 3600 * kSecond);
   EXPECT_EQ(config.keep_jobs, 0u);
+  EXPECT_EQ(config.quarantine.jobs, 5u);
+  EXPECT_EQ(config.quarantine.window, 3600 * kSecond);
+  EXPECT_EQ(config.quarantine.soon, 5 * kSecond);
+  EXPECT_THAT(config.quarantine.codes, ElementsAre(1, 139));
   EXPECT_EQ(config.keep_bytes, int64_t{2} << 30);
   ASSERT_THAT(config.scheduler.partition_schemes, SizeIs(1));
   EXPECT_EQ(config.scheduler.partition_schemes[0].key, "h100-80gb");

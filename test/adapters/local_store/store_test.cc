@@ -54,16 +54,19 @@ TEST_F(StoreTest, AllOfATurnIsThereAfterARestart) {
       .tasks = {SampleTask(1, 1, "ended"), SampleTask(1, 2, "run"),
                 SampleTask(2, 1, "start")},
       .crons = {SampleCron(2), SampleCron(5)},
+      .drains = {{.since = 1, .uid = 2, .reason = "x"},
+                 {.device = 3, .since = 4, .quarantine = true, .reason = "y"}},
       .journal = "snapshot",
       .next_job = 3,
       .next_cron = 7};
   CronRow gone = SampleCron(6);
-  Commit({.crons = {gone}});
+  Commit({.crons = {gone}, .drains = {{{.device = 7}}}});
   gone.removed = true;
   Commit({.jobs = {expected.jobs[1], expected.jobs[0]},
           .life = {expected.life[2], expected.life[0], expected.life[1]},
           .tasks = {expected.tasks[2], expected.tasks[1], expected.tasks[0]},
           .crons = {expected.crons[1], expected.crons[0], gone},
+          .drains = expected.drains,
           .journal = "snapshot",
           .journal_begins = true});
   EXPECT_EQ(Loaded(), expected);
