@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/workload/cat.h"
+#include "lib/workload/pod_volumes.h"
 
 namespace muster::workload {
 namespace {
@@ -30,8 +31,8 @@ void CheckVariableName(const Value& v, const std::string& name) {
 void ReadKeyRef(const Value& v, EnvSource from, EnvVar* var) {
   Object ref(v);
   var->from = from;
-  ref.Required("name").Read(&var->source);
-  ref.Required("key").Read(&var->key);
+  ReadFileName(ref.Required("name"), &var->source);
+  ReadFileName(ref.Required("key"), &var->key);
   ref["optional"].Read(&var->optional);
 }
 
@@ -71,38 +72,10 @@ void ReadEnvFrom(const Value& v, std::vector<EnvVar>* to) {
     if (source.there()) {
       Object ref(source);
       var.from = secret ? EnvSource::kSecret : EnvSource::kConfigMap;
-      ref.Required("name").Read(&var.source);
+      ReadFileName(ref.Required("name"), &var.source);
       ref["optional"].Read(&var.optional);
     }
     to->push_back(std::move(var));
-  });
-}
-
-void ReadMounts(const Value& v, TaskTemplate* task) {
-  v.Each([&](const Value& element) {
-    Object o(element);
-    Mount m;
-    const Value volume = o.Required("name");
-    volume.Read(&m.volume);
-    if (std::ranges::none_of(task->volumes, [&](const Volume& known) {
-          return known.name == m.volume;
-        })) {
-      element.Wrong("no volume '" + m.volume + "' to mount");
-    }
-    const Value path = o.Required("mountPath");
-    path.Read(&m.path);
-    if (path.there() && !m.path.starts_with('/')) {
-      path.Wrong("'" + m.path + "' is no absolute path");
-    }
-    const Value sub = o["subPath"];
-    sub.Read(&m.sub_path);
-    if (m.sub_path.starts_with('/') || m.sub_path == ".." ||
-        m.sub_path.starts_with("../") || m.sub_path.ends_with("/..") ||
-        m.sub_path.find("/../") != std::string::npos) {
-      sub.Wrong("'" + m.sub_path + "' leads out of the volume");
-    }
-    o["readOnly"].Read(&m.read_only);
-    task->mounts.push_back(std::move(m));
   });
 }
 
@@ -130,51 +103,6 @@ void ReadContainer(const Value& v, TaskTemplate* task) {
   ReadResources(o["resources"], task);
   ReadMounts(o["volumeMounts"], task);
   ReadPorts(o["ports"], task);
-}
-
-// What says of which thing a volume is, by its kind, and a field beside it that
-// changes nothing for a task. The kind that stands first here is read.
-struct SourceRow {
-  VolumeKind kind = VolumeKind::kEmptyDir;
-  std::string_view name{};
-  std::string_view beside{};
-};
-constexpr SourceRow kSources[] = {
-    {VolumeKind::kHostPath, "path", "type"},
-    {VolumeKind::kEmptyDir},
-    {VolumeKind::kClaim, "claimName", "readOnly"},
-    {VolumeKind::kConfigMap, "name"},
-    {VolumeKind::kSecret, "secretName"},
-};
-
-void ReadSource(const Value& v, const SourceRow& row, Volume* volume) {
-  Object source(v);
-  if (row.kind == VolumeKind::kEmptyDir) {
-    std::string medium;
-    source["medium"].Read(&medium);
-    volume->in_memory = medium == "Memory";
-    source["sizeLimit"].ReadQuantity(&volume->size_limit, 1);
-    return;
-  }
-  source.Required(row.name).Read(&volume->source);
-  if (!row.beside.empty()) source[row.beside];
-}
-
-void ReadVolume(const Value& element, TaskTemplate* task) {
-  Object o(element);
-  Volume volume;
-  o.Required("name").Read(&volume.name);
-  const auto row = std::ranges::find_if(
-      kSources, [&](const SourceRow& r) { return o[Name(r.kind)].there(); });
-  if (row != std::end(kSources)) {
-    volume.kind = row->kind;
-    ReadSource(o[Name(row->kind)], *row, &volume);
-  } else if (!o.Has(Name(VolumeKind::kEmptyDir))) {
-    element.Unsupported(
-        "only hostPath, emptyDir, persistentVolumeClaim, configMap and secret "
-        "are supported");
-  }
-  task->volumes.push_back(std::move(volume));
 }
 
 void ReadToleration(const Value& v, TaskTemplate* task) {
@@ -253,7 +181,7 @@ void ReadPodTemplate(const Value& pod_template, std::string_view container,
   const Value spec_value = o.Required("spec");
   if (!spec_value.there()) return;
   Object spec(spec_value);
-  spec["volumes"].Each([&](const Value& v) { ReadVolume(v, task); });
+  ReadVolumes(spec["volumes"], task);
   const Value main = MainContainer(spec.Required("containers"), container);
   if (main.there()) ReadContainer(main, task);
   spec.Ignore("initContainers", "containers that run before are not run");

@@ -274,6 +274,58 @@ TEST(ParseTest, SaysWhatItCannotDo) {
   EXPECT_TRUE(absl::IsUnimplemented(volume)) << volume;
 }
 
+TEST(ParseTest, ReadsWhatVolumesSayOfTheirFiles) {
+  const auto parsed = Parse(JobWith("        image: i\n", R"(
+      volumes:
+      - {name: host, hostPath: {path: /data, type: DirectoryOrCreate}}
+      - {name: claim, persistentVolumeClaim: {claimName: c, readOnly: true}}
+      - name: config
+        configMap:
+          name: m
+          defaultMode: 0440
+          optional: true
+          items: [{key: a, path: sub/a, mode: 256}, {key: b, path: b}]
+      - {name: keys, secret: {secretName: s}}
+)"));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT((*parsed)[0].ignored, testing::IsEmpty());
+  const auto& volumes = (*parsed)[0].job.roles[0].task.volumes;
+  ASSERT_EQ(volumes.size(), 4u);
+  EXPECT_EQ(volumes[0].host_type, "DirectoryOrCreate");
+  EXPECT_TRUE(volumes[1].read_only);
+  EXPECT_EQ(volumes[2].default_mode, 0440u);
+  EXPECT_TRUE(volumes[2].optional);
+  EXPECT_THAT(volumes[2].items, ElementsAre(VolumeItem{"a", "sub/a", 0400},
+                                            VolumeItem{"b", "b", 0}));
+  EXPECT_EQ(volumes[3].default_mode, 0644u);
+  EXPECT_FALSE(volumes[3].optional);
+}
+
+TEST(ParseTest, VolumesThatLeadElsewhereAreRefused) {
+  for (const auto& [volume, message] :
+       std::vector<std::pair<const char*, const char*>>{
+           {"{name: a/b, emptyDir: {}}", "'a/b' is no name"},
+           {"{name: v, hostPath: {path: data}}", "'data' is no absolute path"},
+           {"{name: v, persistentVolumeClaim: {claimName: ..}}",
+            "'..' is no name"},
+           {"{name: v, secret: {secretName: a/b}}", "'a/b' is no name"},
+           {"{name: v, configMap: {name: m, items: [{key: k, path: ../k}]}}",
+            "items[0].path: '../k' leads out of the volume"},
+           {"{name: v, configMap: {name: m, items: [{key: a/k, path: k}]}}",
+            "items[0].key: 'a/k' is no name"},
+           {"{name: v, configMap: {name: m, defaultMode: 0999}}",
+            "'0999' is no mode of a file"},
+           {"{name: v, configMap: {name: m, defaultMode: 512}}",
+            "'512' is not between 0 and 0777"}}) {
+    const auto status =
+        Parse(JobWith("        image: i\n",
+                      std::string("      volumes: [") + volume + "]\n"))
+            .status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << volume;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+}
+
 TEST(ParseTest, RefusesWhatIsNoManifest) {
   for (const char* text :
        {"", "---\n---\n", "[]", "hello", "{a: b}", "a: [", "&a [*a]", "\t{"}) {

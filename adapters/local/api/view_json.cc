@@ -163,6 +163,7 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
           DrainJson(row);
     }
   }
+  if (!view.no_mounts.empty()) node["no_mounts"] = view.no_mounts;
   return node;
 }
 

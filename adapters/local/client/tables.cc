@@ -213,6 +213,10 @@ std::string NodesText(const Json& nodes) {
                    memory == 0 ? "-" : BytesText(memory), HoldersOf(device)});
     }
     if (!list.empty()) text += devices.Text();
+    if (const std::string why = node.value("no_mounts", ""); !why.empty()) {
+      absl::StrAppend(&text, "  Volumes are not mounted: ",
+                      text::Printable(why, 1'000), "\n");
+    }
   }
   return text;
 }

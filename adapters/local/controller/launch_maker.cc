@@ -1,7 +1,9 @@
 #include "adapters/local/controller/launch_maker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -77,13 +79,33 @@ class EnvWriter {
       env_.emplace_back(std::move(name), std::move(value));
     } else {
       env_[it->second].second = std::move(value);
+      replaced_.insert(it->second);
     }
+  }
+  // Puts those of the first `count` that nothing has replaced in front. How
+  // many these are. Nothing is set after it.
+  size_t PutInheritedFirst(size_t count) {
+    Env inherited, others;
+    for (size_t i = 0; i < env_.size(); ++i) {
+      const bool is = i < count && !replaced_.contains(i);
+      (is ? inherited : others).push_back(std::move(env_[i]));
+    }
+    env_ = std::move(inherited);
+    count = env_.size();
+    std::ranges::move(others, std::back_inserter(env_));
+    return count;
   }
 
  private:
   Env& env_;
   std::map<std::string, size_t> at_;
+  std::set<size_t> replaced_;
 };
+
+bool IsOfFiles(const workload::EnvVar& variable) {
+  return variable.from == workload::EnvSource::kSecret ||
+         variable.from == workload::EnvSource::kConfigMap;
+}
 
 }  // namespace
 
@@ -217,6 +239,7 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
     std::string name = variable.substr(0, is);
     if (!IsOurs(name)) writer.Set(std::move(name), variable.substr(is + 1));
   }
+  const size_t submitted = env.size();
   for (auto& [name, value] : start->launch.env) {
     if (!IsOurs(name)) writer.Set(name, std::move(value));
   }
@@ -247,6 +270,10 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
     if (row.array_index) {
       writer.Set("SLURM_ARRAY_JOB_ID", absl::StrCat(row.array));
     }
+  }
+  if (std::ranges::any_of(start->launch.from_host, IsOfFiles)) {
+    start->inherited =
+        static_cast<uint32_t>(writer.PutInheritedFirst(submitted));
   }
   start->launch.env = std::move(env);
 }

@@ -67,6 +67,9 @@ struct ControllerConfig {
   // Where the daemon is asked: what tasks are told; empty: nothing.
   std::string socket{};
   QuarantineRules quarantine{};
+  // Why tasks have no mounts here, and so no volumes where their manifests have
+  // them; empty: they have.
+  std::string no_mounts{};
   ControllerLimits limits{};
 };
 

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "adapters/local/controller/job_maker.h"
+#include "adapters/local/controller/task_folder.h"
 #include "muster/workload/to_gang.h"
 
 namespace muster::local {
@@ -19,8 +20,30 @@ absl::Status OfJob(const absl::Status& s, const JobRow& row) {
   return absl::Status(s.code(), absl::StrCat(row.name, ": ", s.message()));
 }
 
+void AddVolumeNotes(const workload::Volume& volume,
+                    const workload::Mount& mount, const std::string& no_mounts,
+                    std::set<std::string>* notes) {
+  const std::string name = absl::StrCat("volume '", volume.name, "' ");
+  const bool is_there = volume.kind == workload::VolumeKind::kHostPath &&
+                        volume.source == mount.path && mount.sub_path.empty();
+  if (!no_mounts.empty() && !is_there) {
+    notes->insert(absl::StrCat(name, "is not mounted (", no_mounts,
+                               "): tasks find the machine's own '", mount.path,
+                               "', and the volume at $",
+                               VolumeVariable(volume.name)));
+  }
+  const bool in_memory = volume.in_memory && no_mounts.empty();
+  if (volume.in_memory && !in_memory) {
+    notes->insert(name + "lies on a disk, not in memory");
+  }
+  if (volume.size_limit > 0 && !in_memory) {
+    notes->insert(name + "is held to no size");
+  }
+}
+
 // What of its tasks' surroundings is not as the manifest has it, once each.
-std::set<std::string> UnlikeSurroundings(const workload::Job& job) {
+std::set<std::string> UnlikeSurroundings(const workload::Job& job,
+                                         const std::string& no_mounts) {
   std::set<std::string> notes;
   for (const workload::Role& role : job.roles) {
     const workload::TaskTemplate& t = role.task;
@@ -32,15 +55,8 @@ std::set<std::string> UnlikeSurroundings(const workload::Job& job) {
     for (const workload::Mount& mount : t.mounts) {
       const auto volume =
           std::ranges::find(t.volumes, mount.volume, &workload::Volume::name);
-      const bool is_there = volume != t.volumes.end() &&
-                            volume->kind == workload::VolumeKind::kHostPath &&
-                            volume->source == mount.path &&
-                            mount.sub_path.empty();
-      if (is_there) continue;
-      notes.insert(absl::StrCat("volume '", mount.volume,
-                                "' is not mounted: tasks find the machine's "
-                                "own '",
-                                mount.path, "'"));
+      if (volume == t.volumes.end()) continue;
+      AddVolumeNotes(*volume, mount, no_mounts, &notes);
     }
   }
   return notes;
@@ -114,13 +130,14 @@ absl::Status Submitter::SetClass(const Submission& submission,
   return absl::OkStatus();
 }
 
-void Submitter::AddNotes(const workload::ParsedJob& parsed, Draft* draft) {
+void Submitter::AddNotes(const workload::ParsedJob& parsed,
+                         Draft* draft) const {
   draft->notes.insert(draft->notes.end(), parsed.notes.begin(),
                       parsed.notes.end());
   draft->ignored.insert(draft->ignored.end(), parsed.ignored.begin(),
                         parsed.ignored.end());
   const workload::Job& job = parsed.job;
-  for (const std::string& note : UnlikeSurroundings(job)) {
+  for (const std::string& note : UnlikeSurroundings(job, s_.config.no_mounts)) {
     draft->notes.push_back(absl::StrCat(job.name, ": ", note));
   }
   if (job.ttl >= 0) {

@@ -54,7 +54,7 @@ class Submitter {
   static CronRow MakeCron(const Submission& submission,
                           const workload::ParsedJob& parsed, uint32_t document);
   absl::Status LeaveCronsJobs(Draft* draft) const;
-  static void AddNotes(const workload::ParsedJob& parsed, Draft* draft);
+  void AddNotes(const workload::ParsedJob& parsed, Draft* draft) const;
   // Makes the scheduler know the gangs, all or none.
   absl::Status ReserveAll(const Draft& draft);
   absl::StatusOr<Forecast> Foresee(const JobRecord& job,

@@ -54,6 +54,9 @@ struct TaskStart {
   // written before the start; their paths are absolute and below the job's
   // folder.
   workload::TaskLaunch launch{};
+  // So many of launch.env, the first ones, are of the submission alone: what
+  // secrets and config maps have comes before them.
+  uint32_t inherited = 0;
   uint32_t size = 0;        // Tasks of its job.
   std::string directory{};  // Absolute.
   // Absolute; empty: the file "output" or "error" in the task's folder. Equal:

@@ -66,7 +66,8 @@ struct HeldDevice {
 
 struct NodeView {
   Node node{};
-  Resources used{};  // By jobs.
+  std::string no_mounts{};  // ControllerConfig::no_mounts
+  Resources used{};         // By jobs.
   ExternalUsage external{};
   std::vector<DrainRow> drains{};  // What is out of service, by device.
   // By device, then job, role and index.

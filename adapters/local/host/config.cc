@@ -73,6 +73,26 @@ void ReadQuarantine(const Value& value, QuarantineRules* rules) {
   });
 }
 
+std::string ReadFolder(const Value& v) {
+  std::string path = v.Text();
+  if (v.problems()->ok() && !path.starts_with('/')) {
+    v.Wrong("'" + path + "' is no absolute path");
+  }
+  return path;
+}
+
+void ReadVolumes(Fields* f, VolumePlaces* places) {
+  f->Optional("claims", [&](const Value& claims) {
+    claims.EachEntry([&](const std::string& name, const Value& v) {
+      places->claims[name] = ReadFolder(v);
+    });
+  });
+  f->Optional("config_maps",
+              [&](const Value& v) { places->config_maps = ReadFolder(v); });
+  f->Optional("secrets",
+              [&](const Value& v) { places->secrets = ReadFolder(v); });
+}
+
 // What is named as the default must be there.
 template <class T>
 void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
@@ -124,6 +144,7 @@ void Read(const Value& value, Config* config) {
   });
   f.Optional("quarantine",
              [&](const Value& v) { ReadQuarantine(v, &config->quarantine); });
+  ReadVolumes(&f, &config->volumes);
   f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });
 }
 

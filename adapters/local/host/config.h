@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "adapters/local/controller/fault_book.h"
+#include "adapters/local/host/volume_places.h"
 #include "adapters/serve/address.h"
 #include "muster/config.h"
 #include "muster/device.h"
@@ -43,6 +44,7 @@ struct Config {
   // For the rendezvous of jobs, on the loopback interface.
   uint16_t first_port = 20'000;
   uint16_t last_port = 29'999;
+  VolumePlaces volumes{};  // Without `mounts`, which the machine says.
   // Where its page is served, and its API over TCP; none: nowhere.
   std::optional<serve::Address> listen{};
   // Of finished jobs: how long and how many are kept, and what their files may

@@ -22,6 +22,7 @@
 #include "adapters/local/host/machine.h"
 #include "adapters/local/host/task_files.h"
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/mount_probe.h"
 #include "adapters/local/shim/shim_spec.h"
 
 namespace muster::local {
@@ -174,9 +175,14 @@ absl::Status Host::OpenRunner() {
                      limits.memory ? "" : "; their memory is not limited there",
                      limits.cpu ? "" : "; cores are not shared out there"));
   }
+  const absl::Status mounts = ProbeMounts(options_.shim);
+  if (!mounts.ok()) no_mounts_ = std::string(mounts.message());
+  VolumePlaces volumes = options_.config.volumes;
+  volumes.mounts = mounts.ok();
   auto runner =
       TaskRunner::Create({.state = options_.state,
                           .shim = options_.shim,
+                          .volumes = std::move(volumes),
                           .visible_devices =
                               [this](const std::vector<DeviceShare>& shares) {
                                 return gpus_->Visible(shares);
@@ -254,6 +260,7 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.remote_shell = options_.exec;
   made.socket = options_.socket;
   made.quarantine = config.quarantine;
+  made.no_mounts = no_mounts_;
   return made;
 }
 

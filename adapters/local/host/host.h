@@ -93,7 +93,8 @@ class Host {
   std::unique_ptr<serve::HttpServer> server_;  // These go first.
   std::unique_ptr<serve::HttpServer> page_server_;
   std::atomic<bool> stop_ = false;
-  std::string said_{};  // Of the GPUs, last.
+  std::string said_{};       // Of the GPUs, last.
+  std::string no_mounts_{};  // ControllerConfig::no_mounts
   Time wake_at_ = 0;
   Time wake_at_wall_ = kForever;  // By the wall clock.
   Time look_at_ = 0;              // At the GPUs.

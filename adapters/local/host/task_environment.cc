@@ -18,7 +18,6 @@ namespace muster::local {
 namespace {
 
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
-constexpr char kOurs[] = "MUSTER_";
 
 // The supplementary groups that the user database gives; none if it does not
 // know the user.
@@ -44,11 +43,6 @@ std::string FieldOf(const TaskStart& start, std::string_view path) {
   return "";
 }
 
-// What a task is told of itself is not the job's to say.
-bool IsOurs(std::string_view name) {
-  return name == kVisibleDevices || name.starts_with(kOurs);
-}
-
 // A name with "=" would be another variable to who reads it.
 absl::Status CheckName(const std::string& name) {
   const bool bad = name.empty() || name.find('=') != std::string::npos ||
@@ -71,18 +65,13 @@ void Add(const std::string& name, const std::string& value,
   environment->push_back(prefix + value);
 }
 
-absl::Status AddFromHost(const TaskStart& start,
-                         std::vector<std::string>* environment) {
+absl::Status AddFields(const TaskStart& start,
+                       std::vector<std::string>* environment) {
   for (const workload::EnvVar& v : start.launch.from_host) {
-    if (IsOurs(v.name)) continue;
+    // What a task is told of itself is not the job's to say.
+    if (v.from != workload::EnvSource::kField || IsReserved(v.name)) continue;
     if (absl::Status s = CheckName(v.name); !s.ok()) return s;
-    if (v.from == workload::EnvSource::kField) {
-      Add(v.name, FieldOf(start, v.source), environment);
-    } else if (!v.optional) {
-      return absl::NotFoundError(
-          absl::StrCat("variable '", v.name, "': this machine has no ",
-                       std::string(Name(v.from)), " '", v.source, "'"));
-    }
+    Add(v.name, FieldOf(start, v.source), environment);
   }
   return absl::OkStatus();
 }
@@ -103,13 +92,15 @@ absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
   if (geteuid() == 0) {
     spec.user = ShimUser{start.uid, start.gid, GroupsOf(start.uid, start.gid)};
   }
-  for (const auto& [name, value] : start.launch.env) {
+  for (size_t i = 0; i < start.launch.env.size(); ++i) {
+    const auto& [name, value] = start.launch.env[i];
     // Which devices a task sees is decided by what it was given.
     if (name == kVisibleDevices) continue;
+    if (i < start.inherited) ++spec.inherited;
     if (absl::Status s = CheckName(name); !s.ok()) return s;
     spec.environment.push_back(absl::StrCat(name, "=", value));
   }
-  const absl::Status added = AddFromHost(start, &spec.environment);
+  const absl::Status added = AddFields(start, &spec.environment);
   if (!added.ok()) return added;
   Add(kVisibleDevices, visible_devices, &spec.environment);
   return spec;

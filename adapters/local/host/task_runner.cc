@@ -177,7 +177,11 @@ absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
       MakeShimSpec(command.start, *visible, command.grace);
   if (!spec.ok()) return spec.status();
   options_.cgroups.Hold(command.task, command.start.cpu_milli, &*spec);
-  absl::Status made = MakeReadableFolder(folder);
+  absl::Status made = AddVariables(command.start, options_.volumes, &*spec);
+  if (made.ok()) {
+    made = AddVolumes(command.start, options_.volumes, folder, &*spec);
+  }
+  if (made.ok()) made = MakeReadableFolder(folder);
   if (made.ok()) {
     made = WriteTaskFiles(JobFolder(options_.state, command.task.job), folder,
                           command.start);
@@ -293,7 +297,12 @@ void TaskRunner::TakeCheckpoints() {
 
 void TaskRunner::CleanUp(uint64_t job) {
   std::error_code error;  // What is left takes room, and nothing else.
-  std::filesystem::remove_all(JobFolder(options_.state, job), error);
+  // Shims that have ended may be removing volumes there.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    std::filesystem::remove_all(JobFolder(options_.state, job), error);
+    if (error != std::errc::no_such_file_or_directory) return;
+  }
 }
 
 std::vector<TaskEvent> TaskRunner::Take() { return std::exchange(events_, {}); }

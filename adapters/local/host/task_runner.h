@@ -16,6 +16,7 @@
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_cgroups.h"
 #include "adapters/local/host/task_event.h"
+#include "adapters/local/host/volume_places.h"
 #include "adapters/local/model/task_key.h"
 #include "adapters/local/shim/adoption.h"
 #include "adapters/local/shim/shim.h"
@@ -27,6 +28,7 @@ namespace muster::local {
 struct TaskRunnerOptions {
   std::string state{};  // ControllerConfig::state.
   std::string shim{};   // The program muster-shim.
+  VolumePlaces volumes{};
   // CUDA_VISIBLE_DEVICES of a task that holds these.
   std::function<absl::StatusOr<std::string>(const std::vector<DeviceShare>&)>
       visible_devices{};

@@ -26,6 +26,10 @@ inline constexpr int kShimDone = 0;       // The file "exit" is there.
 inline constexpr int kShimRuns = 200;     // Another shim has the folder.
 inline constexpr int kShimWasHere = 201;  // The task had been started before.
 
+// In place of a folder: muster-shim only tells, by 0 or an errno as its code,
+// whether tasks can have mounts here.
+inline constexpr char kTryMounts[] = "--try-mounts";
+
 // Whether a file of this name is the shim's or is about to be.
 bool IsShimFile(std::string_view name);
 

@@ -1,6 +1,7 @@
 // muster-shim: runs the task of one attempt and outlives the daemon.
 //
 //   muster-shim FOLDER
+//   muster-shim --try-mounts     0, or the errno why tasks can have no mounts.
 //
 // FOLDER has the file "spec" (shim_spec.h). Signals to the shim: SIGTERM stops
 // the task, with its grace (or that of the file "grace"), SIGQUIT at once,
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
@@ -22,6 +24,7 @@
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/supervisor.h"
+#include "adapters/local/shim/task_mounts.h"
 
 namespace muster::local {
 namespace {
@@ -87,8 +90,11 @@ int Main(const char* path) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fputs("usage: muster-shim FOLDER\n", stderr);
+    std::fputs("usage: muster-shim FOLDER | --try-mounts\n", stderr);
     return EINVAL;
+  }
+  if (std::string_view(argv[1]) == muster::local::kTryMounts) {
+    return muster::local::TryMounts();
   }
   return muster::local::Main(argv[1]);
 }

@@ -79,6 +79,11 @@ bool DecodeField(std::string_view name, std::string_view value,
                  ShimSpec* spec) {
   bool good = true;
   if (DecodeListed(name, value, spec, &good)) return good;
+  if (DecodeVolumeField(name, value, &spec->volumes, &spec->mounts, &good)) {
+    return good;
+  }
+  if (DecodeVariableField(name, value, &spec->variables)) return true;
+  if (name == "inherited") good = ParseNumber(value, &spec->inherited);
   if (name == "directory") spec->directory = value;
   if (name == "output") spec->output = value;
   if (name == "error") spec->error = value;
@@ -132,7 +137,9 @@ std::string ProblemOf(const ShimSpec& spec) {
     return "grace: expected 0 to kMaxDuration";
   }
   if (spec.memory_limit < 0) return "memory_limit: expected at least 0";
-  return "";
+  problem = ProblemOf(spec.variables);
+  if (problem.empty()) problem = ProblemOf(spec.volumes, spec.mounts);
+  return problem;
 }
 
 std::string Encode(const ShimSpec& spec) {
@@ -157,6 +164,9 @@ std::string Encode(const ShimSpec& spec) {
   out.Add("cgroup", spec.cgroup);
   out.Add("cpu_weight", spec.cpu_weight);
   out.Add("cpu_max", spec.cpu_max);
+  out.Add("inherited", spec.inherited);
+  Add(spec.variables, &out);
+  Add(spec.volumes, spec.mounts, &out);
   return out.Take();
 }
 

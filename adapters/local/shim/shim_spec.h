@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/local/shim/shim_variable.h"
+#include "adapters/local/shim/shim_volume.h"
 #include "muster/ids.h"
 
 namespace muster::local {
@@ -25,7 +27,10 @@ struct ShimSpec {
   // the PATH of `environment`.
   std::vector<std::string> command{};
   std::vector<std::string> environment{};  // "NAME=VALUE"; nothing is added.
-  std::string directory = "/";             // Absolute; where the task starts.
+  // The first so many of these are those of whoever submitted the job.
+  uint32_t inherited = 0;
+  std::vector<ShimVariable> variables{};  // task_variables.h
+  std::string directory = "/";            // Absolute; where the task starts.
   // Where the standard output goes: an absolute path, which is opened as the
   // task's user; the name of a file in the attempt's folder, which then belongs
   // to that user; "": /dev/null.
@@ -55,6 +60,11 @@ struct ShimSpec {
   // the kernel's default, 100.
   uint32_t cpu_weight = 0;
   static constexpr uint32_t kMaxWeight = 10'000;
+  // Opened, and made, with the rights of the user.
+  std::vector<ShimVolume> volumes{};
+  // The task has a mount namespace of its own if there are any; another user's
+  // than root's then cannot get the rights of others by programs as sudo.
+  std::vector<ShimMount> mounts{};
 
   friend bool operator==(const ShimSpec&, const ShimSpec&) = default;
 };

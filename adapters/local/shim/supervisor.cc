@@ -17,6 +17,7 @@
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/record.h"
 #include "adapters/local/shim/shim_start.h"
+#include "adapters/local/shim/task_volumes.h"
 
 namespace muster::local {
 namespace {
@@ -68,7 +69,9 @@ int Supervisor::Run() {
     Judge();
   }
   cgroup_.Remove();
-  return WriteExit();
+  const int code = WriteExit();
+  RemoveOwnVolumes(spec_, folder_);
+  return code;
 }
 
 bool Supervisor::Start() {

@@ -1,8 +1,8 @@
 #include "adapters/local/shim/task_process.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +16,11 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "adapters/local/shim/task_mounts.h"
+#include "adapters/local/shim/task_user.h"
+#include "adapters/local/shim/task_variables.h"
+#include "adapters/local/shim/task_volumes.h"
 
 namespace muster::local {
 namespace {
@@ -37,7 +42,12 @@ class Child {
     umask(spec_.umask);
     // What lies in the folder is the shim's to make, all else the user's.
     OpenOutputs(/*in_folder=*/true);
-    BecomeUser();
+    if (spec_.volumes.empty()) {
+      TakeUser();
+      TakeVariables();
+    } else {
+      TakeVolumes();
+    }
     if (chdir(spec_.directory.c_str()) != 0)
       Fail("directory: ", spec_.directory);
     OpenOutputs(/*in_folder=*/false);
@@ -89,7 +99,7 @@ class Child {
   void Open(const char* field, const std::string& path, bool in_folder,
             int* fd) {
     const bool is_in_folder = !path.empty() && path.front() != '/';
-    if (path.empty() || is_in_folder != in_folder) return;
+    if (path.empty() || is_in_folder != in_folder || *fd >= 0) return;
     // Not blocking: a FIFO that nobody reads is an error, not a wait.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
                 (spec_.append ? O_APPEND : O_TRUNC);
@@ -103,15 +113,49 @@ class Child {
     }
   }
 
-  void BecomeUser() {
-    if (!spec_.user) return;
-    const ShimUser& user = *spec_.user;
-    const std::vector<gid_t> groups(user.groups.begin(), user.groups.end());
-    if ((root_ && setgroups(groups.size(), groups.data()) != 0) ||
-        setresgid(user.gid, user.gid, user.gid) != 0 ||
-        setresuid(user.uid, user.uid, user.uid) != 0) {
-      Fail("user: ", std::to_string(user.uid));
+  void TakeUser() {
+    if (spec_.user && !BecomeUser(*spec_.user)) {
+      Fail("user: ", std::to_string(spec_.user->uid));
     }
+  }
+
+  void TakeVariables() {
+    std::string where;
+    if (!ReadVariables(spec_, &environment_, &where)) Fail(where, "");
+  }
+
+  // Outputs, and files of variables, are where the machine has them, whatever
+  // is mounted there: their names are what others know them by.
+  void TakeVolumes() {
+    TaskVolumes volumes(spec_);
+    TaskMounts mounts(spec_, &volumes);
+    if (!volumes.MakeOwn(folder_)) Fail(volumes.where(), "");
+    if (spec_.mounts.empty()) {
+      TakeUser();
+      TakeVariables();
+      if (!volumes.Open()) Fail(volumes.where(), "");
+      return;
+    }
+    const bool as_root = TaskMounts::EnterAsRoot();
+    if (as_root) {
+      const AsUser user(spec_.user);
+      TakeVariables();
+      OpenOutputs(/*in_folder=*/false);
+    } else {
+      TakeUser();
+      TakeVariables();
+      OpenOutputs(/*in_folder=*/false);
+      if (!TaskMounts::EnterAsUser()) Fail("mounts", "");
+    }
+    if (!mounts.OpenVolumes() || !mounts.MountAll()) Fail(mounts.where(), "");
+    if (!as_root) return;
+    // What a program with the rights of its owner reads, /etc/passwd say, may
+    // be the task's now: none has such rights here.
+    if (spec_.user && spec_.user->uid != 0 &&
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+      Fail("no_new_privs", "");
+    }
+    TakeUser();
   }
 
   void TakeStreams() {
@@ -145,7 +189,7 @@ class Child {
       return list;
     };
     std::vector<char*> command = pointers(spec_.command);
-    std::vector<char*> environment = pointers(spec_.environment);
+    std::vector<char*> environment = pointers(environment_);
     environ = environment.data();  // Whose PATH is searched.
     execvp(command.front(), command.data());
     const int code = errno == ENOENT ? kNotFound : kNotRunnable;
@@ -157,6 +201,7 @@ class Child {
   const int go_;
   const int problem_;
   const bool root_ = geteuid() == 0;  // Before it becomes somebody else.
+  std::vector<std::string> environment_;
   int out_ = -1;
   int err_ = -1;
 };

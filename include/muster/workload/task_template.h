@@ -48,12 +48,27 @@ enum class VolumeKind : uint8_t {
 MUSTER_ENUM_NAMES(VolumeKind, "hostPath", "emptyDir", "persistentVolumeClaim",
                   "configMap", "secret");
 
+// One key of a config map or secret, as a file.
+struct VolumeItem {
+  std::string key{};
+  std::string path{};  // Relative, within the volume.
+  uint32_t mode = 0;   // 0: Volume::default_mode.
+
+  friend bool operator==(const VolumeItem&, const VolumeItem&) = default;
+};
+
 struct Volume {
   std::string name{};
   VolumeKind kind = VolumeKind::kEmptyDir;
-  std::string source{};    // The path, or the name of what it is of.
-  bool in_memory = false;  // An emptyDir of medium Memory.
-  int64_t size_limit = 0;  // Bytes, of an emptyDir; 0: none.
+  std::string source{};     // The path, or the name of what it is of.
+  bool in_memory = false;   // An emptyDir of medium Memory.
+  int64_t size_limit = 0;   // Bytes, of an emptyDir; 0: none.
+  std::string host_type{};  // Of a hostPath, as "DirectoryOrCreate"; or empty.
+  bool read_only = false;   // A claim that is only read.
+  // Of a config map or secret: its keys that are files; none: all are.
+  std::vector<VolumeItem> items{};
+  uint32_t default_mode = 0644;
+  bool optional = false;  // It may be missing.
 
   friend bool operator==(const Volume&, const Volume&) = default;
 };

@@ -131,6 +131,13 @@ TEST(TablesTest, NodesTellWhoHoldsEachDevice) {
             "  3       -      -       -\n");
 }
 
+TEST(TablesTest, ANodeSaysWhyVolumesAreNotMounted) {
+  const Json nodes = Json::parse(R"({"nodes":[{"name":"box","capacity":{},
+    "used":{},"others":{},"devices":[],"no_mounts":"no namespace"}]})");
+  EXPECT_THAT(NodesText(nodes),
+              testing::EndsWith("  Volumes are not mounted: no namespace\n"));
+}
+
 TEST(TablesTest, AForecastSaysWhatWouldBecome) {
   const Json forecast = Json::parse(R"({"jobs":[
     {"name":"a","outcome":"starts","victims":[],"ahead":0,

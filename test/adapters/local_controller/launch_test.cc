@@ -120,6 +120,25 @@ TEST(LaunchTest, TheManifestsVariablesWinOverTheSubmissions) {
   EXPECT_EQ(world.Of(ids[0])->start.directory, "/data/sub");
 }
 
+TEST(LaunchTest, WhatIsOfTheSubmissionAloneIsCountedForSecrets) {
+  World world(OneBox(1));
+  const auto ids = world.Submit(Submission{
+      .manifest = R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":
+"a"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":
+"main","command":["train"],"env":[{"name":"LEVEL","value":"2"}],"envFrom":[{
+"secretRef":{"name":"keys"}}]}]}}}})",
+      .environment = {"MUSTER_JOB_ID=99", "EDITOR=ed", "LEVEL=1", "LANG=C"}});
+  ASSERT_EQ(ids.size(), 1u);
+  world.Settle();
+  const TaskStart& start = world.Of(ids[0])->start;
+  ASSERT_EQ(start.launch.from_host.size(), 1u);
+  ASSERT_EQ(start.inherited, 2u);
+  EXPECT_EQ(start.launch.env[0].first, "EDITOR");
+  EXPECT_EQ(start.launch.env[1].first, "LANG");
+  EXPECT_EQ(world.Env(ids[0], "LEVEL"), "2");
+  EXPECT_EQ(world.Env(ids[0], "MUSTER_JOB_ID"), absl::StrCat(ids[0]));
+}
+
 TEST(LaunchTest, AScriptIsAFileOfTheTask) {
   World world(OneBox(0));
   const auto ids = world.Submit(Submission{

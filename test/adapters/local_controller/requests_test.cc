@@ -241,9 +241,8 @@ TEST(RequestsTest, NobodyIsFoundWhoIsNotThere) {
   EXPECT_FALSE(world.Turn());
 }
 
-TEST(RequestsTest, WhatOfATasksSurroundingsIsNotThereIsSaid) {
-  World world(OneBox(1));
-  const auto result = world.controller->Submit(Submission{.manifest = R"(
+// A job with volumes of three kinds.
+constexpr const char* kWithVolumes = R"(
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a}
@@ -258,18 +257,42 @@ spec:
         volumeMounts:
         - {name: data, mountPath: /data}
         - {name: same, mountPath: /srv}
+        - {name: shm, mountPath: /dev/shm}
       volumes:
       - {name: data, persistentVolumeClaim: {claimName: data}}
       - {name: same, hostPath: {path: /srv}}
-)"},
-                                               world.now);
+      - {name: shm, emptyDir: {medium: Memory, sizeLimit: 1Gi}}
+)";
+
+TEST(RequestsTest, WhatOfATasksSurroundingsIsNotThereIsSaid) {
+  ControllerConfig config = OneBox(1);
+  config.no_mounts = "no mount namespace";
+  World world(config);
+  const auto result =
+      world.controller->Submit(Submission{.manifest = kWithVolumes}, world.now);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(
       result->notes,
       ElementsAre("a: image 'train:1' is not used: tasks run in the machine's "
                   "own file system",
-                  "a: volume 'data' is not mounted: tasks find the machine's "
-                  "own '/data'"));
+                  "a: volume 'data' is not mounted (no mount namespace): tasks "
+                  "find the machine's own '/data', and the volume at "
+                  "$MUSTER_VOLUME_DATA",
+                  "a: volume 'shm' is held to no size",
+                  "a: volume 'shm' is not mounted (no mount namespace): tasks "
+                  "find the machine's own '/dev/shm', and the volume at "
+                  "$MUSTER_VOLUME_SHM",
+                  "a: volume 'shm' lies on a disk, not in memory"));
+  EXPECT_EQ(world.controller->ViewNode().no_mounts, config.no_mounts);
+}
+
+TEST(RequestsTest, NothingIsSaidOfVolumesThatAreMounted) {
+  World world(OneBox(1));
+  const auto result =
+      world.controller->Submit(Submission{.manifest = kWithVolumes}, world.now);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->notes,
+              ElementsAre(testing::HasSubstr("image 'train:1' is not used")));
 }
 
 }  // namespace

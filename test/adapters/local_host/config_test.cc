@@ -52,6 +52,18 @@ TEST_F(ConfigTest, WithoutAFileOneQueueServesOnePerson) {
   EXPECT_EQ(Good("{}\n").classes, config.classes);
 }
 
+TEST_F(ConfigTest, PlacesOfVolumesAreRead) {
+  const Config config = Good(
+      "claims: {data: /srv/data, team: /srv/team}\n"
+      "config_maps: /etc/muster/config-maps\n"
+      "secrets: /etc/muster/secrets\n");
+  EXPECT_EQ(config.volumes.claims.at("team"), "/srv/team");
+  EXPECT_EQ(config.volumes.config_maps, "/etc/muster/config-maps");
+  EXPECT_EQ(config.volumes.secrets, "/etc/muster/secrets");
+  EXPECT_EQ(Wrong("claims: {data: srv}\n"),
+            "1:16: claims.data: 'srv' is no absolute path");
+}
+
 TEST_F(ConfigTest, TheNodeIsRead) {
   const Config config = Good(
       "node:\n"

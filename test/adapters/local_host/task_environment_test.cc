@@ -16,7 +16,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using workload::EnvSource;
-using workload::EnvVar;
 
 TaskStart Start() {
   TaskStart start;
@@ -150,22 +149,12 @@ TEST(TaskEnvironmentTest, FieldsAreThoseOfThisMachine) {
   EXPECT_EQ(Env(SpecOf(start), "OF"), "mine");
 }
 
-TEST(TaskEnvironmentTest, SecretsAndMapsThatHaveToBeThereAreNot) {
-  for (const auto& [from, noun] :
-       {std::pair(EnvSource::kSecret, "secret 'keys'"),
-        std::pair(EnvSource::kConfigMap, "config-map 'keys'")}) {
-    TaskStart start = Start();
-    start.launch.from_host = {
-        EnvVar{.name = "TOKEN", .from = from, .source = "keys"}};
-    const auto spec = MakeShimSpec(start, "", 0);
-    EXPECT_TRUE(absl::IsNotFound(spec.status()));
-    EXPECT_THAT(
-        std::string(spec.status().message()),
-        HasSubstr(std::string("variable 'TOKEN': this machine has no ") +
-                  noun));
-    start.launch.from_host[0].optional = true;
-    EXPECT_EQ(Env(SpecOf(start), "TOKEN"), "unset");
-  }
+TEST(TaskEnvironmentTest, WhatIsInheritedIsCountedWithoutDevices) {
+  TaskStart start = Start();
+  start.launch.env = {
+      {"CUDA_VISIBLE_DEVICES", "7"}, {"EDITOR", "ed"}, {"MUSTER_JOB_ID", "7"}};
+  start.inherited = 2;
+  EXPECT_EQ(SpecOf(start).inherited, 1u);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace muster::local {
@@ -65,7 +66,12 @@ ShimRun::~ShimRun() {
     EXPECT_TRUE(adoption->shim->Kill().ok());
     EXPECT_TRUE(IsReadable(adoption->shim->fd()));
   }
-  std::filesystem::remove_all(folder_);
+  // Volumes are removed at the same time.
+  EXPECT_TRUE(Eventually([this] {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+    return !error;
+  }));
 }
 
 std::string ShimRun::AttemptFolder(int attempt) const {
