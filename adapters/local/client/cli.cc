@@ -169,7 +169,9 @@ void CommandLine::AddSubmit() {
     };
   });
   CLI::App* apply =
-      Add("apply", "Submits a manifest, or a script with #SBATCH lines",
+      Add("apply",
+          "Submits a manifest, with its config maps and secrets, or a script "
+          "with #SBATCH lines",
           [this](Session* s) { return Apply(s, file_, submit_, mode_); });
   apply->add_option("-f,--file", file_, "- is the standard input")->required();
   apply->add_option("--name", submit_.name, "In place of the manifest's");

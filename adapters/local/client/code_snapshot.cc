@@ -205,7 +205,8 @@ void DropSnapshot(const CodeSnapshot& snapshot) { Remove(snapshot.path); }
 
 void DropOldSnapshots(const std::string& store, const std::string& daemon,
                       Time now, size_t most,
-                      const std::function<bool(uint64_t job)>& is_over) {
+                      const std::function<bool(uint64_t job)>& is_over,
+                      Duration keep) {
   std::error_code error;
   std::vector<fs::path> all;
   for (fs::directory_iterator it(store, error), end; !error && it != end;
@@ -219,8 +220,7 @@ void DropOldSnapshots(const std::string& store, const std::string& daemon,
     const Duration age = AgeOf(all[i], now);
     const bool failed = noted.jobs.empty() && age > kDay;
     const bool over = !noted.jobs.empty() && noted.daemon == daemon &&
-                      age > 7 * kDay &&
-                      std::ranges::all_of(noted.jobs, is_over);
+                      age >= keep && std::ranges::all_of(noted.jobs, is_over);
     if (failed || over) Remove(all[i]);
   }
 }

@@ -37,11 +37,12 @@ absl::Status NoteJobs(const CodeSnapshot& snapshot, const std::string& daemon,
                       const std::vector<uint64_t>& jobs);
 void DropSnapshot(const CodeSnapshot& snapshot);
 
-// Removes snapshots of the daemon's jobs that are older than a week and whose
+// Removes snapshots of the daemon's jobs that are older than `keep` and whose
 // jobs are all over, and what is left of submissions that failed a day ago. At
 // most `most` of them are looked at, the oldest first.
 void DropOldSnapshots(const std::string& store, const std::string& daemon,
                       Time now, size_t most,
-                      const std::function<bool(uint64_t job)>& is_over);
+                      const std::function<bool(uint64_t job)>& is_over,
+                      Duration keep = int64_t{7} * 24 * 3600 * kSecond);
 
 }  // namespace muster::local

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/commands.h"
+#include "adapters/local/client/job_files.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
 #include "adapters/local/client/json_list.h"
@@ -25,12 +26,15 @@ namespace {
 
 using Json = Session::Json;
 
+// Where the host looks for config maps and secrets of a job.
+constexpr std::string_view kFilesVariable = "MUSTER_JOB_FILES=";
 // Shorter than what the server allows.
 constexpr int kWaitSeconds = 50;
 
 // What holds for each job of the manifest.
 absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
-                                  const SubmitOptions& options) {
+                                  const SubmitOptions& options,
+                                  const JobFiles* files = nullptr) {
   Json body{{"manifest", manifest}};
   std::error_code error;
   const auto directory = std::filesystem::current_path(error);
@@ -39,9 +43,15 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // What is no variable is nothing to pass on.
     const std::string_view text = *variable;
-    if (text.find('=') != std::string_view::npos && text[0] != '=') {
+    // The files of a job are not those of what it submits.
+    if (text.find('=') != std::string_view::npos && text[0] != '=' &&
+        !text.starts_with(kFilesVariable)) {
       environment.push_back(text);
     }
+  }
+  if (files != nullptr) {
+    environment.push_back(
+        absl::StrCat(std::string(kFilesVariable), files->path()));
   }
   body["environment"] = std::move(environment);
   // The manifest of a command has its name.
@@ -81,12 +91,14 @@ absl::StatusOr<Json> WaitForOne(Session* session, uint64_t job) {
   }
 }
 
-int WaitFor(Session* session, const std::vector<uint64_t>& jobs) {
+// The largest of their codes.
+absl::StatusOr<int> WaitFor(Session* session,
+                            const std::vector<uint64_t>& jobs) {
   int code = kDone;
   Json list = Json::array();
   for (const uint64_t job : jobs) {
     const auto ended = WaitForOne(session, job);
-    if (!ended.ok()) return session->Fail(ended.status());
+    if (!ended.ok()) return ended.status();
     code = std::max(code, CodeOf(*ended));
     list.push_back({{"id", job},
                     {"phase", ended->value("phase", "")},
@@ -127,17 +139,21 @@ int TellSubmitted(Session* session, const Json& answer) {
   return kDone;
 }
 
-// `code`: null, or what the jobs run in.
+// `code`: null, or what the jobs run in; `files`: null, or what they find
+// there.
 int SubmitText(Session* session, const std::string& manifest,
                const SubmitOptions& options, SubmitMode mode,
-               SubmittedCode* code = nullptr) {
-  const auto body = SubmissionOf(manifest, options);
+               SubmittedCode* code = nullptr, JobFiles* files = nullptr) {
+  const auto body = SubmissionOf(manifest, options, files);
   if (!body.ok()) {
     session->Fail(body.status());
     return kUsage;
   }
   const auto answer =
       session->Ask("POST", mode.dry_run ? "/v1/what-if" : "/v1/jobs", *body);
+  if (absl::IsUnavailable(answer.status()) && files != nullptr) {
+    files->KeepForNow();
+  }
   if (!answer.ok()) return session->Fail(answer.status());
   if (mode.dry_run) {
     session->out() << manifest << "\n";
@@ -149,10 +165,29 @@ int SubmitText(Session* session, const std::string& manifest,
     ids.push_back(job.value("id", uint64_t{0}));
   }
   if (code != nullptr) code->Keep(session, ids);
+  const bool calendar = !ListOf(*answer, "crons").empty();
+  if (files != nullptr && calendar) files->KeepForGood(session);
+  if (files != nullptr && !calendar) files->Keep(session, ids);
+  DropOldJobFiles(session);
   if (!mode.wait) return TellSubmitted(session, *answer);
   if (!session->json()) TellSubmitted(session, *answer);
   session->out().flush();
-  return WaitFor(session, ids);
+  const auto code_of_jobs = WaitFor(session, ids);
+  if (code_of_jobs.ok() && files != nullptr && !calendar) files->Drop();
+  return code_of_jobs.ok() ? *code_of_jobs
+                           : session->Fail(code_of_jobs.status());
+}
+
+// Those of a file without a job.
+int KeepDocuments(Session* session,
+                  const std::vector<ConfigDocument>& documents) {
+  const absl::Status kept = KeepForUser(documents);
+  if (!kept.ok()) return session->Fail(kept);
+  for (const ConfigDocument& document : documents) {
+    session->err() << "muster: " << (document.secret ? "secret" : "config map")
+                   << " '" << document.name << "' is kept for later jobs\n";
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -190,7 +225,18 @@ int Apply(Session* session, const std::string& file,
     return session->Fail(
         absl::NotFoundError(absl::StrCat(file, ": cannot be read")));
   }
-  return SubmitText(session, manifest, options, mode);
+  const auto split = TakeConfigDocuments(manifest);
+  if (!split.ok()) {
+    session->Fail(split.status());
+    return kUsage;
+  }
+  if (split->documents.empty() || mode.dry_run) {
+    return SubmitText(session, split->rest, options, mode);
+  }
+  if (!split->has_rest) return KeepDocuments(session, split->documents);
+  const auto files = JobFiles::Write(split->documents);
+  if (!files.ok()) return session->Fail(files.status());
+  return SubmitText(session, split->rest, options, mode, nullptr, files->get());
 }
 
 int WhatIf(Session* session, const SubmitOptions& options) {
@@ -215,7 +261,8 @@ int WhatIf(Session* session, const SubmitOptions& options) {
 int Wait(Session* session, const std::vector<std::string>& jobs) {
   const auto ids = FindJobs(session, jobs);
   if (!ids.ok()) return session->Fail(ids.status());
-  return WaitFor(session, *ids);
+  const auto code = WaitFor(session, *ids);
+  return code.ok() ? *code : session->Fail(code.status());
 }
 
 }  // namespace muster::local
