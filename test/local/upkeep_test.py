@@ -81,6 +81,7 @@ class UpkeepTest(unittest.TestCase):
         self.assertEqual(d.finished(waits)["exit_code"], 0)
         d.run("node", "drain", node, "--reason", "moves")
         self.assertIn("drained: moves", d.run("nodes").stdout)
+        self.assertIn(" drain ", d.run("slurm", "sinfo").stdout)
         waits = d.submit(["true"])
         self.assertEqual(d.job(waits)["phase"], "queued")
         d.run("node", "resume", node)

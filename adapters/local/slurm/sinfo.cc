@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,18 +33,24 @@ int64_t Amount(const Json& node, const char* of, const char* resource) {
 }
 
 std::string_view StateOfNode(const Json& node) {
-  const int64_t cpu = Amount(node, "used", "cpu");
-  if (cpu > 0 && cpu >= Amount(node, "capacity", "cpu")) return "allocated";
   const Json used = node.value("used", Json::object());
   const bool idle = std::ranges::all_of(used, [](const Json& amount) {
     return !amount.is_number_integer() || amount.get<int64_t>() == 0;
   });
+  if (node.contains("drained")) return idle ? "drained" : "draining";
+  const int64_t cpu = Amount(node, "used", "cpu");
+  if (cpu > 0 && cpu >= Amount(node, "capacity", "cpu")) return "allocated";
   return idle ? "idle" : "mixed";
 }
 
 std::string ShortStateOfNode(const Row& r) {
   const std::string_view state = StateOfNode(r.node);
-  return state == "allocated" ? "alloc" : state == "mixed" ? "mix" : "idle";
+  for (const auto& [of, text] :
+       {std::pair("allocated", "alloc"), std::pair("mixed", "mix"),
+        std::pair("drained", "drain"), std::pair("draining", "drng")}) {
+    if (state == of) return text;
+  }
+  return "idle";
 }
 
 std::string Available(const Row& r) {
@@ -60,7 +67,9 @@ std::string Cpus(const Row& r) {
 }
 
 std::string Nodes(const Row& r) {
-  return StateOfNode(r.node) == "idle" ? "0/1/0/1" : "1/0/0/1";
+  const std::string_view state = StateOfNode(r.node);
+  if (state == "drained") return "0/0/1/1";
+  return state == "idle" ? "0/1/0/1" : "1/0/0/1";
 }
 
 std::string Gres(const Row& r) {
