@@ -199,6 +199,11 @@ int CodeOf(const Json& job) {
 
 int Submit(Session* session, SubmitOptions options, SubmitMode mode) {
   std::unique_ptr<SubmittedCode> code;
+  // A copy of the code is kept for jobs that are there already.
+  if (options.snapshot && !options.cron.empty()) {
+    session->Fail(absl::InvalidArgumentError("--snapshot: not with --cron"));
+    return kUsage;
+  }
   if (options.snapshot && !mode.dry_run) {
     auto taken = SubmittedCode::Take(session, &options);
     if (!taken.ok()) return session->Fail(taken.status());
