@@ -21,12 +21,13 @@ class Tidier {
   Tidier(Store* store, std::string state, const Retention& retention)
       : store_(*store), state_(std::move(state)), retention_(retention) {}
 
-  // One pass, which removes kMostFiles files at most; when the next is due. An
-  // error says what cannot be removed: that job stays, and its turn comes again
-  // with the next regular pass.
+  // One pass, which removes kMostFiles files at most. An error says what cannot
+  // be removed: that job stays, and its turn comes again with the next regular
+  // pass.
   absl::Status Pass(Time now);
   // The turn has been kept: a job that has ended with it may go soon.
   void Kept(const TurnSave& save, Time now);
+  // When the next pass is due.
   Time due_at() const { return due_at_; }
 
   static constexpr size_t kMostFiles = 1000;
