@@ -68,7 +68,7 @@ class UpkeepTest(unittest.TestCase):
     def test_a_device_on_which_jobs_fail_one_after_the_other_goes_out_of_service(self):
         d = self.daemon("--gpus", 1)
         for _ in range(3):
-            job = d.submit(["sh", "-c", "kill -ABRT $$"], gpus=1)
+            job = d.submit(["sh", "-c", "kill -ABRT $$$$"], gpus=1)
             self.assertEqual(d.finished(job)["exit_code"], 134)
         waits = d.submit(["true"], gpus=1)
         d.until(lambda: "quarantine" in d.run("nodes").stdout)
