@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/api/api.h"
 #include "adapters/local/api/event_log.h"
+#include "adapters/local/api/job_json.h"
 #include "adapters/local/api/log_reader.h"
 #include "adapters/local/api/route.h"
 #include "adapters/local/controller/controller.h"
@@ -32,6 +33,10 @@ struct ApiContext {
   const ApiOptions& options;
   Time now = 0;
 };
+
+inline Reader ReaderOf(const Viewer& viewer, const JobRow& row) {
+  return viewer.Owns(row.uid) ? Reader::kOwner : Reader::kOther;
+}
 
 // A job that has not finished, or of the history; without manifest and
 // environment. NOT_FOUND. O(log jobs).

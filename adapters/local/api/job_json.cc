@@ -44,6 +44,11 @@ class ObjectWriter {
     char digits[32];
     text_.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
   }
+  // What is JSON already.
+  void AddJson(std::string_view name, std::string_view value) {
+    Begin(name);
+    text_ += value;
+  }
   std::string Text() && {
     text_ += '}';
     return std::move(text_);
@@ -69,7 +74,7 @@ double SecondsOf(Time time) {
   return static_cast<double>(microseconds) / 1e6;
 }
 
-std::string JobLine(const JobRow& row, std::string_view why) {
+std::string JobLine(const JobRow& row, Reader reader, std::string_view why) {
   ObjectWriter job;
   job.Add("id", row.id);
   job.Add("name", row.name);
@@ -88,10 +93,15 @@ std::string JobLine(const JobRow& row, std::string_view why) {
   if (row.restarts > 0) job.Add("restarts", row.restarts);
   if (row.preemptions > 0) job.Add("preemptions", row.preemptions);
   if (!why.empty()) job.Add("why", why);
+  if (reader == Reader::kOwner && !row.parameters.empty()) {
+    job.AddJson("parameters", row.parameters);
+  }
   return std::move(job).Text();
 }
 
-Json JobJson(const JobRow& row) { return Json::parse(JobLine(row)); }
+Json JobJson(const JobRow& row, Reader reader) {
+  return Json::parse(JobLine(row, reader));
+}
 
 Json RemovedJson(const RemovedRow& row) {
   Json json{{"id", row.job},
@@ -119,7 +129,7 @@ Json TaskJson(const TaskRow& row, const std::string& name) {
 }
 
 Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks) {
-  Json json = JobJson(row);
+  Json json = JobJson(row, Reader::kOwner);
   json["gid"] = row.gid;
   json["directory"] = row.directory;
   const TaskNames names(row);

@@ -1,6 +1,7 @@
 // Jobs as JSON: docs/local-api.yaml has their members. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -21,10 +22,14 @@ namespace muster::local {
 
 double SecondsOf(Time time);
 
-// What everybody may know of a job, as one line; with `why` it waits, if that
+// Who a job is told to.
+enum class Reader : uint8_t { kOwner, kOther };
+
+// What the reader may know of a job, as one line; with `why` it waits, if that
 // is not empty. O(bytes).
-std::string JobLine(const JobRow& row, std::string_view why = "");
-nlohmann::ordered_json JobJson(const JobRow& row);
+std::string JobLine(const JobRow& row, Reader reader,
+                    std::string_view why = "");
+nlohmann::ordered_json JobJson(const JobRow& row, Reader reader);
 
 // What is left of a job that is kept no more.
 nlohmann::ordered_json RemovedJson(const RemovedRow& row);

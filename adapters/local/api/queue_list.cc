@@ -49,13 +49,15 @@ int64_t GpusOf(const Scheduler& scheduler, uint64_t job) {
   return milli;
 }
 
-std::string RowText(const ApiContext& context, const Entry& entry) {
+std::string RowText(const ApiContext& context, const Viewer& viewer,
+                    const Entry& entry) {
   JobExplanation explanation;
   if (entry.waits) {
     auto known = context.controller.Explain(entry.row->id);
     if (known.ok()) explanation = *std::move(known);
   }
-  std::string text = JobLine(*entry.row, explanation.text);
+  std::string text =
+      JobLine(*entry.row, ReaderOf(viewer, *entry.row), explanation.text);
   text.pop_back();  // The brace.
   if (explanation.reason.code != ReasonCode::kNone) {
     absl::StrAppend(&text,
@@ -89,7 +91,8 @@ serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked) {
   const size_t shown = std::min<size_t>(*limit, entries.size());
   std::string rows;
   for (size_t i = 0; i < shown; ++i) {
-    absl::StrAppend(&rows, i == 0 ? "" : ",", RowText(context, entries[i]));
+    absl::StrAppend(&rows, i == 0 ? "" : ",",
+                    RowText(context, asked.viewer, entries[i]));
   }
   return JsonAnswer(absl::StrCat("{\"jobs\":[", rows, "],\"waiting\":", waiting,
                                  ",\"running\":", entries.size() - waiting,

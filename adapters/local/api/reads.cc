@@ -85,7 +85,8 @@ HttpResponse Jobs(const ApiContext& context, const Asked& asked) {
   for (const JobRow* row : context.controller.Jobs()) {
     if (row->finished != kForever) continue;
     if (*uid != kMax64 && row->uid != *uid) continue;
-    list.Add(JobLine(*row, *why && HasReason(*row) ? texts.Of(*row) : ""));
+    list.Add(JobLine(*row, ReaderOf(asked.viewer, *row),
+                     *why && HasReason(*row) ? texts.Of(*row) : ""));
   }
   return std::move(list).Answer();
 }
@@ -135,7 +136,9 @@ HttpResponse HistoryPage(const ApiContext& context, const Asked& asked) {
   const auto rows = context.history.Jobs(*filter);
   if (!rows.ok()) return ErrorAnswer(rows.status());
   JobList list;
-  for (const JobRow& row : *rows) list.Add(JobLine(row));
+  for (const JobRow& row : *rows) {
+    list.Add(JobLine(row, ReaderOf(asked.viewer, row)));
+  }
   return std::move(list).Answer();
 }
 
@@ -318,7 +321,9 @@ HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
                        uint64_t job) {
   const auto row = FindJob(context, job);
   if (!row.ok()) return ErrorAnswer(row.status());
-  if (!viewer.Owns(row->uid)) return JsonAnswer(ToText(JobJson(*row)));
+  if (!viewer.Owns(row->uid)) {
+    return JsonAnswer(ToText(JobJson(*row, Reader::kOther)));
+  }
   const auto tasks = context.history.Tasks(job);
   if (!tasks.ok()) return ErrorAnswer(tasks.status());
   const auto details = context.controller.Details(job);

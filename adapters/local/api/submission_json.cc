@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kMax32 = std::numeric_limits<uint32_t>::max();
-constexpr int kMostDepth = 4;
+constexpr int kMostDepth = 6;
 
 // Reads the members of one object; the first mistake stays.
 class Body {
@@ -65,6 +65,14 @@ class Body {
   void Integers(const char* name, std::vector<uint32_t>* to) {
     Each(name, "a list of integers",
          [&](const Json& v) { ReadInteger(name, v, &to->emplace_back()); });
+  }
+  void Parameters(const char* name, ParameterGrid* to) {
+    const Json* v = Take(name);
+    if (v == nullptr) return;
+    auto grid = ParameterGrid::FromJson(
+        v->dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (!grid.ok()) return Fail(std::string(grid.status().message()));
+    *to = *std::move(grid);
   }
   void Require(const char* name) {
     if (!json_.contains(name)) Fail(absl::StrCat(name, ": is missing"));
@@ -124,6 +132,7 @@ absl::StatusOr<Submission> ReadSubmission(std::string_view body) {
   b.Text("priority", &submission.priority);
   b.Bool("hold", &submission.held);
   b.Integers("array", &submission.array);
+  b.Parameters("parameters", &submission.parameters);
   const absl::Status status = b.End();
   if (!status.ok()) return status;
   return submission;

@@ -12,9 +12,10 @@
 namespace muster::local {
 
 // {"manifest": "...", "directory": "/...", "environment": ["K=V"], "name",
-// "queue", "priority", "hold", "array": [1, 2]}: all but the manifest may be
-// left out. Who submits it is set by the caller. INVALID_ARGUMENT: it is no
-// JSON object, or names the member and what is expected. Pure; O(bytes).
+// "queue", "priority", "hold", "array": [1, 2], "parameters": (as
+// ParameterGrid::FromJson)}: all but the manifest may be left out. Who submits
+// it is set by the caller. INVALID_ARGUMENT: it is no JSON object, or names the
+// member and what is expected. Pure; O(bytes).
 absl::StatusOr<Submission> ReadSubmission(std::string_view body);
 
 // {"NAME": "text"}, and nothing else. Errors as above.

@@ -88,6 +88,14 @@ void CommandLine::AddPlace(CLI::App* command) {
                       "A class, or an integer");
   command->add_option("--array", submit_.array,
                       "A job for each index: 0-9:2,12");
+  command
+      ->add_option("--grid", submit_.grid,
+                   "A job for each value: lr=0.1,0.01; of several, for each "
+                   "point of their product")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--grid-file", submit_.grid_file,
+                      "A job for each line: lr=0.1 bs=32, or CSV with names");
   command->add_flag("--hold", submit_.hold, "Not before it is released");
 }
 

@@ -80,6 +80,7 @@ std::string JobText(const Json& job, double now) {
   fields.Add("State", StateOf(job));
   fields.Add("Why", job.value("why", ""));
   fields.Add("Reason", job.value("reason", ""));
+  fields.Add("Parameters", TextOf(PointOf(job)));
   fields.Add("Queue", job.value("queue", ""));
   fields.Add("Priority", job.value("priority", ""));
   fields.Add("User", absl::StrCat(job.value("uid", 0u)));
@@ -97,7 +98,7 @@ std::string JobText(const Json& job, double now) {
     fields.Add("Preemptions", absl::StrCat(job.value("preemptions", 0)));
   }
   const Json manifest = ManifestOf(job);
-  fields.Add("Command", CommandOf(manifest));
+  fields.Add("Command", WithParameters(CommandOf(manifest), PointOf(job)));
   fields.Add("Code", CodeOf(manifest));
   fields.Add("Directory", job.value("directory", ""));
   std::string text = std::move(fields).text();

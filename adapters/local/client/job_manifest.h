@@ -28,6 +28,8 @@ struct SubmitOptions {
   std::vector<std::string> environment{};  // "K=V"
   std::string directory{};
   std::string array{};
+  std::vector<std::string> grid{};  // "lr=0.1,0.01"
+  std::string grid_file{};
   std::string checkpoint{};
   uint32_t retries = 0;
   bool hold = false;

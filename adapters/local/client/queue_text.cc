@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/local/client/user_names.h"
+#include "adapters/local/grid/parameter_point.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -28,6 +30,7 @@ struct QueuedJob {
   std::string_view phase{};
   std::string_view why{};
   std::string_view reason{};
+  std::string parameters{};  // "lr=0.1 bs=32"
   std::optional<double> started{};
   std::optional<double> finished{};
 };
@@ -40,6 +43,17 @@ void Read(const dom::element& value, uint64_t* to) {
 }
 void Read(const dom::element& value, std::optional<double>* to) {
   if (value.is_number()) *to = value.get_double();
+}
+void ReadParameters(const dom::element& value, std::string* to) {
+  dom::object parameters;
+  if (value.get(parameters) != simdjson::SUCCESS) return;
+  ParameterPoint point;
+  for (const auto& [name, of] : parameters) {
+    if (of.is_string()) {
+      point.emplace_back(name, std::string_view(of.get_string()));
+    }
+  }
+  *to = TextOf(point);
 }
 void Read(const dom::element& value, bool* to) {
   if (value.is_bool()) *to = value.get_bool();
@@ -61,6 +75,7 @@ QueuedJob ReadJob(const dom::object& object) {
     if (key == "reason") Read(value, &job.reason);
     if (key == "started") Read(value, &job.started);
     if (key == "finished") Read(value, &job.finished);
+    if (key == "parameters") ReadParameters(value, &job.parameters);
   }
   return job;
 }
@@ -76,16 +91,21 @@ std::string QueueText(std::string_view answer, double now, bool users) {
   std::vector<std::string> head{"ID",    "NAME", "QUEUE", "PRIORITY",
                                 "STATE", "TIME", "REASON"};
   if (users) head.insert(head.begin() + 2, "USER");
+  dom::parser parser;
+  dom::array elements;
+  const simdjson::padded_string padded(answer);
+  if (parser.parse(padded)["jobs"].get(elements) != simdjson::SUCCESS)
+    return text::Table(head).Text();
+  std::vector<QueuedJob> jobs;
+  for (const dom::element& element : elements) {
+    if (element.is_object()) jobs.push_back(ReadJob(element.get_object()));
+  }
+  const bool parameters = std::ranges::any_of(
+      jobs, [](const QueuedJob& job) { return !job.parameters.empty(); });
+  if (parameters) head.insert(head.end() - 1, "PARAMETERS");
   text::Table table(head);
   UserNames names;
-  dom::parser parser;
-  dom::array jobs;
-  const simdjson::padded_string padded(answer);
-  if (parser.parse(padded)["jobs"].get(jobs) != simdjson::SUCCESS)
-    return table.Text();
-  for (const dom::element& element : jobs) {
-    if (!element.is_object()) continue;
-    const QueuedJob job = ReadJob(element.get_object());
+  for (const QueuedJob& job : jobs) {
     std::vector<std::string> row{
         IdText(job.id, job.array, job.array_index),
         std::string(job.name),
@@ -94,6 +114,9 @@ std::string QueueText(std::string_view answer, double now, bool users) {
         StateOf(job.phase, job.held),
         RunTime(job, now),
         std::string(job.why.empty() ? job.reason : job.why)};
+    if (parameters) {
+      row.insert(row.end() - 1, job.parameters.empty() ? "-" : job.parameters);
+    }
     if (users)
       row.insert(row.begin() + 2, names.Of(static_cast<uint32_t>(job.uid)));
     table.Add(std::move(row));

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/commands.h"
+#include "adapters/local/client/grid_file.h"
 #include "adapters/local/client/job_files.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
@@ -34,6 +35,7 @@ constexpr int kWaitSeconds = 50;
 // What holds for each job of the manifest.
 absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
                                   const SubmitOptions& options,
+                                  const ParameterGrid& grid,
                                   const JobFiles* files = nullptr) {
   Json body{{"manifest", manifest}};
   std::error_code error;
@@ -66,6 +68,7 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
     if (!indices.ok()) return indices.status();
     body["array"] = *indices;
   }
+  if (!grid.empty()) body["parameters"] = Json::parse(grid.ToJson());
   return body;
 }
 
@@ -139,27 +142,55 @@ int TellSubmitted(Session* session, const Json& answer) {
   return kDone;
 }
 
+// The points, each with what it is to run.
+std::string PointsText(const ParameterGrid& grid, const SubmitOptions& options,
+                       const Json& submission) {
+  text::Table table({"INDEX", "PARAMETERS", "COMMAND"});
+  const Json& chosen = ListOf(submission, "array");
+  const uint32_t count =
+      chosen.empty() ? grid.size() : static_cast<uint32_t>(chosen.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = chosen.empty() ? i : chosen[i].get<uint32_t>();
+    if (index >= grid.size()) continue;  // The daemon has refused it.
+    const ParameterPoint point = grid.At(index);
+    table.Add({absl::StrCat(index), TextOf(point),
+               WithParameters(absl::StrJoin(options.command, " "), point)});
+  }
+  return table.Text();
+}
+
+int DryRun(Session* session, const std::string& manifest,
+           const SubmitOptions& options, const ParameterGrid& grid,
+           const Json& body) {
+  const auto answer = session->Ask("POST", "/v1/what-if", body);
+  if (!answer.ok()) return session->Fail(answer.status());
+  if (grid.empty() || session->json()) {
+    session->out() << manifest << "\n";
+  } else {
+    session->out() << PointsText(grid, options, body);
+  }
+  TellRemarks(session, *answer);
+  return kDone;
+}
+
 // `code`: null, or what the jobs run in; `files`: null, or what they find
 // there.
 int SubmitText(Session* session, const std::string& manifest,
                const SubmitOptions& options, SubmitMode mode,
                SubmittedCode* code = nullptr, JobFiles* files = nullptr) {
-  const auto body = SubmissionOf(manifest, options, files);
+  const auto grid = ReadGrid(session, options);
+  const auto body =
+      grid.ok() ? SubmissionOf(manifest, options, *grid, files) : grid.status();
   if (!body.ok()) {
     session->Fail(body.status());
     return kUsage;
   }
-  const auto answer =
-      session->Ask("POST", mode.dry_run ? "/v1/what-if" : "/v1/jobs", *body);
+  if (mode.dry_run) return DryRun(session, manifest, options, *grid, *body);
+  const auto answer = session->Ask("POST", "/v1/jobs", *body);
   if (absl::IsUnavailable(answer.status()) && files != nullptr) {
     files->KeepForNow();
   }
   if (!answer.ok()) return session->Fail(answer.status());
-  if (mode.dry_run) {
-    session->out() << manifest << "\n";
-    TellRemarks(session, *answer);
-    return kDone;
-  }
   std::vector<uint64_t> ids;
   for (const Json& job : ListOf(*answer, "jobs")) {
     ids.push_back(job.value("id", uint64_t{0}));
@@ -246,8 +277,10 @@ int Apply(Session* session, const std::string& file,
 
 int WhatIf(Session* session, const SubmitOptions& options) {
   const auto manifest = MakeManifest(options);
-  const auto body = manifest.ok() ? SubmissionOf(manifest->dump(), options)
-                                  : manifest.status();
+  const auto grid = ReadGrid(session, options);
+  const absl::Status read = manifest.ok() ? grid.status() : manifest.status();
+  const auto body = read.ok() ? SubmissionOf(manifest->dump(), options, *grid)
+                              : absl::StatusOr<Json>(read);
   if (!body.ok()) {
     session->Fail(body.status());
     return kUsage;

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "adapters/local/client/json_list.h"
 #include "adapters/local/client/user_names.h"
+#include "adapters/local/grid/parameter_point.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -87,6 +88,12 @@ std::string IdText(const Json& job) {
                 job.value("array_index", uint64_t{0}));
 }
 
+ParameterPoint PointOf(const Json& job) {
+  const auto point = ParameterPointFromJson(
+      job.contains("parameters") ? job["parameters"].dump() : "");
+  return point.ok() ? *point : ParameterPoint();
+}
+
 std::string SpanText(double seconds) {
   constexpr int64_t kDay = 24 * 3600;
   const int64_t s = std::max<int64_t>(0, std::llround(std::floor(seconds)));
@@ -125,6 +132,10 @@ std::string HistoryText(const Json& jobs, bool users) {
   std::vector<std::string> head{"ID",   "NAME", "STATE", "SUBMITTED",
                                 "TIME", "CODE", "REASON"};
   if (users) head.insert(head.begin() + 2, "USER");
+  const bool parameters = std::ranges::any_of(
+      ListOf(jobs, "jobs"),
+      [](const Json& job) { return job.contains("parameters"); });
+  if (parameters) head.insert(head.end() - 1, "PARAMETERS");
   Table table(head);
   for (const Json& job : ListOf(jobs, "jobs")) {
     const double submitted = job.value("submitted", 0.0);
@@ -138,6 +149,10 @@ std::string HistoryText(const Json& jobs, bool users) {
                                   : "-",
         ReasonOf(job)};
     if (users) row.insert(row.begin() + 2, names.Of(job.value("uid", 0u)));
+    if (parameters) {
+      const std::string text = TextOf(PointOf(job));
+      row.insert(row.end() - 1, text.empty() ? "-" : text);
+    }
     table.Add(std::move(row));
   }
   return table.Text();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "adapters/local/grid/parameter_point.h"
+
 namespace muster::local {
 
 // Of /v1/history. `users`: whose each job is.
@@ -30,6 +32,8 @@ std::string StateOf(const nlohmann::ordered_json& job);
 // "7", or "5_3" of an array.
 std::string IdText(uint64_t id, uint64_t array, uint64_t index);
 std::string IdText(const nlohmann::ordered_json& job);
+// Of a point of a grid; else empty.
+ParameterPoint PointOf(const nlohmann::ordered_json& job);
 // "0:07", "1:02:03", "2d 03:04"
 std::string SpanText(double seconds);
 // "2026-01-31 12:00:00", local time.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/local/grid/parameter_point.h"
 #include "muster/partition.h"
 
 namespace muster::local {
@@ -34,6 +35,24 @@ void SetPartition(const SchedulerConfig& config, const Device& device,
     share->milli = profile->milli;
     share->memory_bytes = PartOf(device.memory_bytes, profile->memory_slices,
                                  scheme.memory_slices);
+  }
+}
+
+// The values of its point, where the job names them.
+void SetParameters(const ParameterPoint& point, workload::Job* job) {
+  const auto set = [&](std::string* text) {
+    *text = WithParameters(*text, point);
+  };
+  for (workload::Role& role : job->roles) {
+    workload::TaskTemplate& t = role.task;
+    std::ranges::for_each(t.command, [&](std::string& word) { set(&word); });
+    std::ranges::for_each(t.args, [&](std::string& word) { set(&word); });
+    for (workload::EnvVar& variable : t.env) {
+      if (variable.from == workload::EnvSource::kValue) set(&variable.value);
+    }
+    set(&t.working_dir);
+    set(&t.output);
+    set(&t.error);
   }
 }
 
@@ -86,6 +105,10 @@ absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
     if (!element.ok()) return element.status();
     job = *std::move(element);
   }
+  const absl::StatusOr<ParameterPoint> point =
+      ParameterPointFromJson(row.parameters);
+  if (!point.ok()) return point.status();
+  if (!point->empty()) SetParameters(*point, &job);
   job.name = row.name;
   job.scheduling.queue = row.queue;
   job.scheduling.priority_class = row.priority_class;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "adapters/local/controller/job_maker.h"
 #include "adapters/local/controller/task_folder.h"
+#include "adapters/local/grid/parameter_point.h"
 #include "muster/workload/to_gang.h"
 
 namespace muster::local {
@@ -18,6 +19,7 @@ namespace {
 constexpr const char* kHost = "127.0.0.1";
 // Jobs begin to look for ports at places that are so far apart.
 constexpr uint64_t kPortsApart = 37;
+constexpr std::string_view kParameterVariable = "MUSTER_PARAM_";
 
 using Env = std::vector<std::pair<std::string, std::string>>;
 
@@ -60,7 +62,8 @@ std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
 // Who submits from within a task has its variables, which are not the job's.
 // Those that are set for every task replace them.
 bool IsOurs(const std::string& name) {
-  return name == "MUSTER_ARRAY_ID" || name == "MUSTER_ARRAY_INDEX";
+  return name == "MUSTER_ARRAY_ID" || name == "MUSTER_ARRAY_INDEX" ||
+         name.starts_with(kParameterVariable);
 }
 
 std::string Absolute(const std::string& path, const std::string& folder) {
@@ -262,6 +265,12 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   if (row.array_index) {
     writer.Set("MUSTER_ARRAY_ID", absl::StrCat(row.array));
     writer.Set("MUSTER_ARRAY_INDEX", absl::StrCat(*row.array_index));
+  }
+  const auto point = ParameterPointFromJson(row.parameters);
+  if (point.ok()) {
+    for (const auto& [name, value] : *point) {
+      writer.Set(std::string(kParameterVariable) + name, value);
+    }
   }
   if (job.job().kind == workload::Kind::kBatchScript) {
     writer.Set("SLURM_JOB_ID", absl::StrCat(row.id));

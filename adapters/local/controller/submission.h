@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/grid/parameter_grid.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 #include "muster/workload/parse.h"
@@ -32,6 +33,8 @@ struct Submission {
   // document with a calendar becomes one, and no job.
   uint64_t cron = 0;
   uint32_t document = 0;
+  // Each job is an array of its points; `array`, if it is there, are some.
+  ParameterGrid parameters{};
 };
 
 struct SubmittedJob {

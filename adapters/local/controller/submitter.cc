@@ -41,6 +41,25 @@ void AddVolumeNotes(const workload::Volume& volume,
   }
 }
 
+// Ascending; empty: it is no array.
+absl::StatusOr<std::vector<uint32_t>> IndexesOf(const Submission& submission,
+                                                const workload::Job& job) {
+  std::vector<uint32_t> indexes =
+      submission.array.empty() ? job.array.indexes : submission.array;
+  std::ranges::sort(indexes);
+  indexes.erase(std::unique(indexes.begin(), indexes.end()), indexes.end());
+  const ParameterGrid& grid = submission.parameters;
+  if (grid.empty()) return indexes;
+  if (indexes.empty()) {
+    for (uint32_t i = 0; i < grid.size(); ++i) indexes.push_back(i);
+  } else if (indexes.back() >= grid.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("array: ", indexes.back(), ": the parameters have ",
+                     grid.size(), " points, from 0 on"));
+  }
+  return indexes;
+}
+
 // What of its tasks' surroundings is not as the manifest has it, once each.
 std::set<std::string> UnlikeSurroundings(const workload::Job& job,
                                          const std::string& no_mounts) {
@@ -168,10 +187,9 @@ absl::Status Submitter::AddJobs(const Submission& submission,
   absl::Status s = s_.link->CheckQueue(row.queue);
   if (s.ok()) s = SetClass(submission, parsed.job, &row, draft);
   if (!s.ok()) return s;
-  std::vector<uint32_t> indexes =
-      submission.array.empty() ? parsed.job.array.indexes : submission.array;
-  std::ranges::sort(indexes);
-  indexes.erase(std::unique(indexes.begin(), indexes.end()), indexes.end());
+  const auto of_array = IndexesOf(submission, parsed.job);
+  if (!of_array.ok()) return of_array.status();
+  const std::vector<uint32_t>& indexes = *of_array;
   const size_t count = std::min(elements, std::max<size_t>(1, indexes.size()));
   const SharedText manifest = s_.jobs.texts().Keep(submission.manifest);
   const SharedText environment =
@@ -187,6 +205,9 @@ absl::Status Submitter::AddJobs(const Submission& submission,
     }
     if (!indexes.empty()) {
       record->row.array_index = indexes[i];
+      if (!submission.parameters.empty()) {
+        record->row.parameters = ToJson(submission.parameters.At(indexes[i]));
+      }
       // What is no script has a name of Kubernetes, which allows no "_".
       const bool script = parsed.job.kind == workload::Kind::kBatchScript;
       record->row.name = absl::StrCat(row.name, script ? "_" : "-", indexes[i]);

@@ -42,6 +42,8 @@ struct JobRow {
   // configuration says.
   Duration ttl = -1;
   uint64_t cron = 0;  // The calendar that it is of: CronRow::id; 0: none.
+  // Of a point of a grid: ToJson of its ParameterPoint; else empty.
+  std::string parameters{};
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

@@ -49,7 +49,7 @@ std::optional<std::vector<uint32_t>> UnpackNumbers(std::string_view packed) {
 const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
-    "exit_code, restarts, preemptions, endpoints, ttl, cron";
+    "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -83,7 +83,8 @@ JobRow ReadJob(Statement& row) {
            &job.priority_class, &job.submitted, &job.document, &job.array_index,
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
-           &job.preemptions, &job.endpoints, &job.ttl, &job.cron);
+           &job.preemptions, &job.endpoints, &job.ttl, &job.cron,
+           &job.parameters);
   return job;
 }
 

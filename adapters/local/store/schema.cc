@@ -143,8 +143,13 @@ CREATE TABLE drains(
   reason TEXT NOT NULL) STRICT;
 )";
 
+// Of a point of a grid.
+constexpr const char* kParameters =
+    "ALTER TABLE jobs ADD COLUMN parameters TEXT NOT NULL DEFAULT '';";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews, kRetention, kCrons, kDrains};
+constexpr std::array kMigrations = {kFirst, kNews,   kRetention,
+                                    kCrons, kDrains, kParameters};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

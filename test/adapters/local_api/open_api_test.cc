@@ -70,6 +70,9 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   Json array = Json::parse(SubmissionOf(ManifestOf("many")));
   array["array"] = {3, 4};
   ask("POST", "/v1/jobs", "/v1/jobs", array.dump(), 201);
+  Json grid = Json::parse(SubmissionOf(ManifestOf("grid")));
+  grid["parameters"] = {{{"names", {"lr"}}, {"rows", {{"1"}, {"2"}}}}};
+  ask("POST", "/v1/jobs", "/v1/jobs", grid.dump(), 201);
   ask("POST", "/v1/jobs", "/v1/jobs", "{}", 400);
   ask("POST", "/v1/jobs", "/v1/jobs", R"({"manifest":"x"})", 422);
   ask("POST", "/v1/what-if", "/v1/what-if", SubmissionOf(ManifestOf("a")), 200);
@@ -77,6 +80,8 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/jobs", "/v1/jobs?why=1", "", 200);
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/1", "", 200);
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/3", "", 200);
+  const Answered point = ask("GET", "/v1/jobs/{id}", "/v1/jobs/6", "", 200);
+  EXPECT_EQ(point.json()["parameters"], Json::parse(R"({"lr":"2"})"));
   ask("GET", "/v1/jobs/{id}", "/v1/jobs/99", "", 404);
   const Answered others =
       ask("GET", "/v1/jobs/{id}", "/v1/jobs/1", "", 200, Daemon::kBob);

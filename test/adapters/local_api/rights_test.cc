@@ -67,6 +67,23 @@ TEST_F(RightsTest, OthersSeeThatItIsThereAndNotWhatItIs) {
   }
 }
 
+TEST_F(RightsTest, NorTheParametersOfAPoint) {
+  Json body = Json::parse(SubmissionOf(ManifestOf("sweep")));
+  body["parameters"] = {{{"names", {"key"}}, {"rows", {{"HIDDEN"}}}}};
+  const std::string job =
+      absl::StrCat("/v1/jobs/", daemon_.Ask("POST", "/v1/jobs", body.dump())
+                                    .json()["jobs"][0]["id"]
+                                    .get<uint64_t>());
+  for (const std::string& path :
+       {job, std::string("/v1/jobs"), std::string("/v1/queue"),
+        std::string("/v1/history")}) {
+    EXPECT_THAT(daemon_.Ask("GET", path).body, HasSubstr("HIDDEN")) << path;
+    EXPECT_EQ(daemon_.Ask("GET", path, "", Daemon::kBob).body.find("HIDDEN"),
+              std::string::npos)
+        << path;
+  }
+}
+
 TEST_F(RightsTest, NorWhatItWritesAndWhyItWaits) {
   EXPECT_EQ(daemon_.Ask("GET", job_ + "/logs", "", Daemon::kBob).status, 403);
   EXPECT_EQ(daemon_.Ask("GET", job_ + "/explain", "", Daemon::kBob).status,

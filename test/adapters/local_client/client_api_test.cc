@@ -80,6 +80,53 @@ TEST_F(ClientApiTest, ASubmittedJobIsSeenAndCancelled) {
   EXPECT_EQ(ran.err, "muster: job 1: has finished\n");
 }
 
+TEST_F(ClientApiTest, AGridIsAnArrayWithAJobForEachPoint) {
+  const std::vector<std::string> words = {
+      "submit",   "--name", "sweep", "--grid", "lr=0.1,0.01", "--grid",
+      "bs=32,64", "--",     "train", "{lr}",   "{bs}"};
+  std::vector<std::string> dry = words;
+  dry.insert(dry.begin() + 1, "--dry-run");
+  Ran ran = Muster(dry);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("INDEX  PARAMETERS     COMMAND\n"
+                                 "0      lr=0.1 bs=32   train 0.1 32\n"
+                                 "1      lr=0.1 bs=64   train 0.1 64\n"
+                                 "2      lr=0.01 bs=32  train 0.01 32\n"));
+  EXPECT_THAT(Muster({"history"}).out, Not(HasSubstr("sweep")));
+  ran = Muster(words);
+  EXPECT_EQ(ran.out, "Submitted array 1, 4 jobs\n") << ran.err;
+  EXPECT_THAT(Muster({"queue"}).out, HasSubstr("lr=0.01 bs=64"));
+  EXPECT_THAT(Muster({"history"}).out, HasSubstr("PARAMETERS"));
+  const Ran described = Muster({"describe", "1_2"});
+  EXPECT_THAT(described.out, HasSubstr("Parameters:   lr=0.01 bs=32\n"));
+  EXPECT_THAT(described.out, HasSubstr("Command:      train 0.01 32\n"));
+}
+
+TEST_F(ClientApiTest, AFileOfPointsIsReadAndItsMistakesTold) {
+  const std::string file = daemon_.state + "/points";
+  std::ofstream(file) << "lr=0.1 bs=32\nlr=0.2 bs=64\n";
+  EXPECT_EQ(Muster({"submit", "--grid-file", file, "x"}).out,
+            "Submitted array 1, 2 jobs\n");
+  EXPECT_EQ(Muster({"submit", "--grid-file", "-", "x"}, "seed\n1\n2\n3\n").out,
+            "Submitted array 3, 3 jobs\n");
+  std::ofstream(file) << "lr=0.1\nbs=1\n";
+  Ran ran = Muster({"submit", "--grid-file", file, "x"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("points:2: 'bs'"));
+  EXPECT_EQ(Muster({"submit", "--grid-file", "/none", "x"}).code, 2);
+  ran = Muster({"submit", "--grid", "lr=1", "--grid", "lr=2", "x"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("'lr' is there twice"));
+  std::string many = "a=0";
+  for (int i = 1; i < 200; ++i) absl::StrAppend(&many, ",", i);
+  ran = Muster({"submit", "--grid", many, "--grid", "b" + many.substr(1), "x"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("more than 10000 points"));
+  ran = Muster({"submit", "--grid", "a=1,2", "--array", "2", "x"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("array: 2: the parameters have 2 points"));
+}
+
 TEST_F(ClientApiTest, TheEnvironmentGoesWithTheJob) {
   setenv("MUSTER_CLIENT_TEST", "here", 1);
   EXPECT_EQ(Muster({"submit", "x"}).code, 0);

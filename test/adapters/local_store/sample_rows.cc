@@ -54,6 +54,7 @@ JobRow SampleJob(uint64_t id) {
   job.endpoints = "[{\"port\": 22}]";
   job.ttl = (n % 2 == 0 ? -1 : int64_t{n} * 36'000'000) * kSecond;
   job.cron = id / 100;
+  if (n % 2 == 0) job.parameters = absl::StrCat("{\"n\":\"", n, "\"}");
   return job;
 }
 
