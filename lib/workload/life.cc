@@ -24,6 +24,12 @@ class EventCheck {
     return s.ok() ? Places(e.places) : s;
   }
   absl::Status operator()(const Preempted& e) const { return Notice(e.notice); }
+  absl::Status operator()(const LimitChanged& e) const {
+    return e.limit < 0 || e.limit > kMaxDuration
+               ? absl::InvalidArgumentError(
+                     "limit: is not between 0 and kMaxDuration")
+               : absl::OkStatus();
+  }
   absl::Status operator()(const TaskStarted& e) const { return Task(e.task); }
   absl::Status operator()(const TaskReady& e) const { return Task(e.task); }
   absl::Status operator()(const TaskExited& e) const { return Task(e.task); }

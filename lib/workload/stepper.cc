@@ -21,11 +21,11 @@ void Stepper::PassTime() {
 }
 
 Time Stepper::Deadline() const {
-  if (!phases_.HoldsPlaces() || job_.active_deadline <= 0 ||
-      s_.active_since == kForever) {
+  const Duration limit = s_.limit.value_or(job_.active_deadline);
+  if (!phases_.HoldsPlaces() || limit <= 0 || s_.active_since == kForever) {
     return kForever;
   }
-  return s_.active_since + job_.active_deadline - s_.active_used;
+  return s_.active_since + limit - s_.active_used;
 }
 
 Time Stepper::ForgetAt() const {

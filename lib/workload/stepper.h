@@ -41,6 +41,7 @@ class Stepper {
   void On(const ResumeAsked&);
   void On(const Paused&);
   void On(const Continued&);
+  void On(const LimitChanged& event) { s_.limit = event.limit; }
   void On(const TimePassed&) {}
   void On(const DeletionAsked&);
   void On(const TasksListed& event);

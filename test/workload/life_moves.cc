@@ -34,6 +34,9 @@ class MoveList {
     if (all_) {
       if (h_.places() > 0) Add(Paused{});
       if (h_.state().paused) Add(Continued{});
+      if (h_.now() % 5 == 0 && !h_.state().limit) {
+        Add(LimitChanged{3'600 * kSecond});
+      }
       std::vector<LiveTask> live;
       for (const TaskId id : h_.Live()) live.push_back({id, h_.attempt(id)});
       Add(TasksListed{live});

@@ -70,6 +70,8 @@ absl::Status ChangeJob(const ApiContext& context, const Asked& asked,
       asked.route == Route::kResize) {
     return ChangeByBody(context, asked, content);
   }
+  if (asked.route == Route::kEdit) return EditJob(context, asked, content);
+  if (asked.route == Route::kOrder) return OrderJob(context, asked, content);
   const absl::Status empty = ExpectNoContent(asked.body);
   if (!empty.ok()) return empty;
   switch (asked.route) {

@@ -53,6 +53,16 @@ bool IsChange(Route route);
 // controller's function).
 serve::HttpResponse Change(const ApiContext& context, const Asked& asked);
 
+// What is asked of a job that is there: edits, and its place among others. An
+// error of the body leaves *content false.
+absl::Status EditJob(const ApiContext& context, const Asked& asked,
+                     bool* content);
+absl::Status OrderJob(const ApiContext& context, const Asked& asked,
+                      bool* content);
+// What can be edited of it, as it is. O(its size).
+serve::HttpResponse EditableAnswer(const ApiContext& context,
+                                   const Asked& asked);
+
 // Answers what changes nothing.
 serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
 

@@ -141,6 +141,7 @@ Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks) {
   json["manifest"] = row.manifest;
   json["document"] = row.document;
   json["environment"] = row.environment;
+  if (!row.edits.empty()) json["edits"] = Json::parse(row.edits);
   return json;
 }
 

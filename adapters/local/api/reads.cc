@@ -347,6 +347,8 @@ HttpResponse Read(const ApiContext& context, const Asked& asked) {
       return Logs(context, asked);
     case Route::kExplain:
       return Explain(context, asked);
+    case Route::kEditable:
+      return EditableAnswer(context, asked);
     case Route::kTimeline:
       return TimelineAnswer(context, asked);
     case Route::kQueue:

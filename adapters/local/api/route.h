@@ -24,6 +24,8 @@ enum class Route : uint8_t {
   kPriority,
   kMove,
   kResize,
+  kEdit,
+  kOrder,
   kSuspendCron,
   kResumeCron,
   kRemoveCron,
@@ -33,6 +35,7 @@ enum class Route : uint8_t {
   kJob,
   kLogs,
   kExplain,
+  kEditable,
   kTimeline,
   kQueue,
   kEvents,
@@ -48,11 +51,12 @@ enum class Route : uint8_t {
   kMetrics,
 };
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
-                  "suspend", "resume", "priority", "move", "resize",
-                  "suspend-cron", "resume-cron", "remove-cron", "drain",
-                  "resume-node", "jobs", "job", "logs", "explain", "timeline",
-                  "queue", "events", "history", "removed", "crons", "nodes",
-                  "queues", "users", "web", "version", "health", "metrics");
+                  "suspend", "resume", "priority", "move", "resize", "edit",
+                  "order", "suspend-cron", "resume-cron", "remove-cron",
+                  "drain", "resume-node", "jobs", "job", "logs", "explain",
+                  "editable", "timeline", "queue", "events", "history",
+                  "removed", "crons", "nodes", "queues", "users", "web",
+                  "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

@@ -74,6 +74,22 @@ class Body {
     if (!grid.ok()) return Fail(std::string(grid.status().message()));
     *to = *std::move(grid);
   }
+  void Edits(JobEdits* to) {
+    Json edits = Json::object();
+    for (const char* name : {"time", "roles"}) {
+      if (const Json* v = Take(name)) edits[name] = *v;
+    }
+    auto read = JobEditsFromJson(
+        edits.dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (!read.ok()) return Fail(std::string(read.status().message()));
+    *to = *std::move(read);
+  }
+  void Id(const char* name, uint64_t* to) {
+    const Json* v = Take(name);
+    if (v == nullptr) return;
+    if (!v->is_number_unsigned()) return Wrong(name, "the id of a job");
+    *to = v->get<uint64_t>();
+  }
   void Require(const char* name) {
     if (!json_.contains(name)) Fail(absl::StrCat(name, ": is missing"));
   }
@@ -170,6 +186,39 @@ absl::StatusOr<NodeBody> ReadNodeBody(std::string_view body) {
   const absl::Status status = b.End();
   if (!status.ok()) return status;
   return node;
+}
+
+absl::StatusOr<JobChange> ReadChange(std::string_view body) {
+  JobChange change;
+  Body b(body);
+  b.Text("name", &change.name);
+  b.Text("queue", &change.queue);
+  b.Text("priority", &change.priority);
+  b.Edits(&change.edits);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  return change;
+}
+
+absl::StatusOr<OrderBody> ReadOrder(std::string_view body) {
+  OrderBody order;
+  std::string to;
+  Body b(body);
+  b.Require("to");
+  b.Text("to", &to);
+  b.Id("job", &order.job);
+  const absl::Status status = b.End();
+  if (!status.ok()) return status;
+  const auto place = FromName<MoveTo>(to);
+  if (!place) {
+    return absl::InvalidArgumentError(
+        "to: expected first, last, before or after");
+  }
+  order.to = *place;
+  const bool beside = *place == MoveTo::kBefore || *place == MoveTo::kAfter;
+  if (beside == (order.job != 0)) return order;
+  return absl::InvalidArgumentError(
+      "job: expected with before and after, and not else");
 }
 
 absl::Status ExpectNoContent(std::string_view body) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "adapters/local/controller/job_change.h"
 #include "adapters/local/controller/submission.h"
 
 namespace muster::local {
@@ -28,6 +29,17 @@ struct ResizeBody {
 };
 // {"size": 3, "role": "worker"}; the role may be left out.
 absl::StatusOr<ResizeBody> ReadResize(std::string_view body);
+
+// {"name", "queue", "priority", "time": 3600, "roles": (as JobEditsFromJson)},
+// of which each may be left out. Errors as above.
+absl::StatusOr<JobChange> ReadChange(std::string_view body);
+
+struct OrderBody {
+  MoveTo to = MoveTo::kFirst;
+  uint64_t job = 0;
+};
+// {"to": "first"}, or "last"; {"to": "before", "job": 7}, or "after".
+absl::StatusOr<OrderBody> ReadOrder(std::string_view body);
 
 // "" and {} are no content.
 // {"node": "box", "device": 3, "reason": "fan"}

@@ -62,6 +62,31 @@ int ChangeNode(Session* session, const std::string& action,
   return kDone;
 }
 
+int Move(Session* session, const std::string& job, const std::string& queue,
+         const PlaceOptions& place) {
+  const int said = (queue.empty() ? 0 : 1) + (place.first ? 1 : 0) +
+                   (place.last ? 1 : 0) + (place.before.empty() ? 0 : 1) +
+                   (place.after.empty() ? 0 : 1);
+  if (said != 1) {
+    session->Fail(absl::InvalidArgumentError(
+        "move: expected a queue, or one of --first, --last, --before JOB and "
+        "--after JOB"));
+    return kUsage;
+  }
+  if (!queue.empty()) return ChangeTo(session, "queue", {job}, queue);
+  Json body{{"to", place.first             ? "first"
+                   : place.last            ? "last"
+                   : !place.before.empty() ? "before"
+                                           : "after"}};
+  const std::string& other = place.before.empty() ? place.after : place.before;
+  if (!other.empty()) {
+    const auto id = FindJob(session, other);
+    if (!id.ok()) return session->Fail(id.status());
+    body["job"] = *id;
+  }
+  return ChangeAll(session, {job}, "POST", "/order", body);
+}
+
 int Resize(Session* session, const std::string& job, uint32_t size,
            const std::string& role) {
   Json body{{"size", size}};

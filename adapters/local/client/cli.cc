@@ -43,6 +43,7 @@ class CommandLine {
   void AddSubmit();
   void AddExec();
   void AddChanges();
+  void AddEdit();
   void AddViews();
   void AddJobs(CLI::App* command);
   SubmitOptions Submission(const CLI::App* command) const;
@@ -66,6 +67,7 @@ class CommandLine {
   std::optional<uint32_t> device_{};
   std::string reason_{};
   uint32_t size_ = 0;
+  PlaceOptions place_{};
   LogOptions logs_{};
   HistoryOptions history_{};
   bool all_ = false;
@@ -274,11 +276,16 @@ void CommandLine::AddChanges() {
       [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); });
   priority->add_option("job", job_, "Which")->required();
   priority->add_option("class", value_, "A class, or an integer")->required();
-  CLI::App* move =
-      Add("move", "Puts jobs into another queue",
-          [this](Session* s) { return ChangeTo(s, "queue", {job_}, value_); });
+  CLI::App* move = Add(
+      "move", "Puts a job into another queue, or before others of one's own",
+      [this](Session* s) { return Move(s, job_, value_, place_); });
   move->add_option("job", job_, "Which")->required();
-  move->add_option("queue", value_, "Where to")->required();
+  move->add_option("queue", value_, "Where to");
+  move->add_flag("--first", place_.first,
+                 "Before one's jobs that wait in its queue with its priority");
+  move->add_flag("--last", place_.last, "Behind them");
+  move->add_option("--before", place_.before, "Before this one of them");
+  move->add_option("--after", place_.after, "Behind this one of them");
   CLI::App* resize =
       Add("resize", "Gives an elastic job another size",
           [this](Session* s) { return Resize(s, job_, size_, value_); });
@@ -287,6 +294,29 @@ void CommandLine::AddChanges() {
   resize->add_option("--role", value_, "Of this role");
   AddJobs(Add("wait", "Until jobs have ended; ends with their code",
               [this](Session* s) { return Wait(s, jobs_); }));
+}
+
+void CommandLine::AddEdit() {
+  SubmitOptions& o = submit_;
+  CLI::App* edit =
+      Add("edit",
+          "Changes a job that waits, or what can be of one that runs; without "
+          "options in $EDITOR: muster edit 7 --gpus 2 -- CMD",
+          [this](Session* s) {
+            SubmitOptions options = submit_;
+            options.command = behind_;
+            return Edit(s, job_, value_, options);
+          });
+  edit->add_option("job", job_, "Which")->required();
+  edit->add_option("--name", o.name, "Its name");
+  edit->add_option("-q,--queue", o.queue, "Its queue");
+  edit->add_option("-p,--priority", o.priority, "A class, or an integer");
+  edit->add_option("--time", o.time, "It is stopped then: 90m; 0: never");
+  edit->add_option("--gpus", o.gpus, "Of each task; 0.5: half of one");
+  edit->add_option("--gpu-mem", o.gpu_memory, "Memory of one GPU: 10G");
+  edit->add_option("--cpus", o.cpus, "Of each task");
+  edit->add_option("--mem", o.memory, "Of each task: 16G");
+  edit->add_option("--role", value_, "Of the tasks of this role");
 }
 
 void CommandLine::AddViews() {
@@ -343,6 +373,7 @@ CommandLine::CommandLine() {
   AddSubmit();
   AddExec();
   AddChanges();
+  AddEdit();
   AddViews();
 }
 

@@ -45,6 +45,21 @@ int ChangeNode(Session* session, const std::string& action,
                const std::string& node, std::optional<uint32_t> device,
                const std::string& reason);
 
+// What the options and the command say; without either, what is changed in
+// one's editor.
+int Edit(Session* session, const std::string& job, const std::string& role,
+         const SubmitOptions& options);
+// Among one's own jobs that wait; one of all is said.
+struct PlaceOptions {
+  bool first = false;
+  bool last = false;
+  std::string before{};
+  std::string after{};
+};
+// Into another queue, if one is named, else to another place in its own.
+int Move(Session* session, const std::string& job, const std::string& queue,
+         const PlaceOptions& place);
+
 struct LogOptions {
   std::string job{};  // "7", "7.worker-1"
   bool follow = false;

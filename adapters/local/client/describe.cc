@@ -54,6 +54,39 @@ std::string CommandOf(const Json& manifest) {
   return absl::StrJoin(words, " ");
 }
 
+// In place of what the manifest says: of the role that has another one.
+std::string EditedCommandOf(const Json& job) {
+  const Json edits = job.value("edits", Json::object());
+  const Json roles = edits.value("roles", Json::object());
+  for (const auto& [name, role] : roles.items()) {
+    if (role.contains("command")) {
+      return absl::StrJoin(role["command"].get<std::vector<std::string>>(),
+                           " ");
+    }
+  }
+  return "";
+}
+
+// "time 1:30:00, cpu 2": what was changed of it beside its command.
+std::string EditsOf(const Json& job) {
+  const Json edits = job.value("edits", Json::object());
+  std::vector<std::string> texts;
+  if (edits.contains("time")) {
+    const auto seconds = edits["time"].get<int64_t>();
+    texts.push_back("time " + (seconds == 0
+                                   ? std::string("none")
+                                   : SpanText(static_cast<double>(seconds))));
+  }
+  const Json roles = edits.value("roles", Json::object());
+  for (const auto& [name, role] : roles.items()) {
+    const Json requests = role.value("requests", Json::object());
+    for (const auto& [resource, quantity] : requests.items()) {
+      texts.push_back(resource + " " + quantity.get<std::string>());
+    }
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
 std::string TasksText(const Json& tasks, double now) {
   text::Table table({"TASK", "ATTEMPT", "STATE", "DEVICES", "TIME", "CODE"});
   for (const Json& task : tasks) {
@@ -98,7 +131,11 @@ std::string JobText(const Json& job, double now) {
     fields.Add("Preemptions", absl::StrCat(job.value("preemptions", 0)));
   }
   const Json manifest = ManifestOf(job);
-  fields.Add("Command", WithParameters(CommandOf(manifest), PointOf(job)));
+  const std::string edited = EditedCommandOf(job);
+  fields.Add("Command",
+             WithParameters(edited.empty() ? CommandOf(manifest) : edited,
+                            PointOf(job)));
+  fields.Add("Edited", EditsOf(job));
   fields.Add("Code", CodeOf(manifest));
   fields.Add("Directory", job.value("directory", ""));
   std::string text = std::move(fields).text();

@@ -58,7 +58,9 @@ absl::Status AddGpus(const std::string& text, Json* requests) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Json> Requests(const SubmitOptions& o) {
+}  // namespace
+
+absl::StatusOr<Json> RequestsOf(const SubmitOptions& o) {
   Json requests = Json::object();
   if (!o.gpus.empty() && o.gpus != "0") {
     const absl::Status status = AddGpus(o.gpus, &requests);
@@ -81,6 +83,8 @@ absl::StatusOr<Json> Requests(const SubmitOptions& o) {
   }
   return requests;
 }
+
+namespace {
 
 Json Annotations(const SubmitOptions& o) {
   Json annotations = Json::object();
@@ -112,7 +116,7 @@ absl::StatusOr<Json> Container(const SubmitOptions& o) {
   }
   Json container{{"name", "main"}, {"command", o.command}};
   if (!o.directory.empty()) container["workingDir"] = o.directory;
-  auto requests = Requests(o);
+  auto requests = RequestsOf(o);
   if (!requests.ok()) return requests.status();
   if (!requests->empty()) {
     container["resources"] = {{"requests", *std::move(requests)}};

@@ -49,6 +49,10 @@ struct SubmitOptions {
 absl::StatusOr<nlohmann::ordered_json> MakeManifest(
     const SubmitOptions& options);
 
+// What each task asks for, by resource: "nvidia.com/gpu", "cpu" and so on.
+// INVALID_ARGUMENT names the option.
+absl::StatusOr<nlohmann::ordered_json> RequestsOf(const SubmitOptions& options);
+
 // A name that a manifest may have, of a command's path: "./Train_1.py" is
 // "train-1.py".
 std::string NameOf(const std::string& command);

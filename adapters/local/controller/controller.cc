@@ -8,11 +8,13 @@
 #include "adapters/local/controller/cron_driver.h"
 #include "adapters/local/controller/decision_driver.h"
 #include "adapters/local/controller/explainer.h"
+#include "adapters/local/controller/job_editor.h"
 #include "adapters/local/controller/job_maker.h"
 #include "adapters/local/controller/job_requests.h"
 #include "adapters/local/controller/launch_maker.h"
 #include "adapters/local/controller/life_driver.h"
 #include "adapters/local/controller/node_driver.h"
+#include "adapters/local/controller/queue_order.h"
 #include "adapters/local/controller/restorer.h"
 #include "adapters/local/controller/state.h"
 #include "adapters/local/controller/submitter.h"
@@ -83,6 +85,8 @@ struct Controller::Rooms {
   NodeDriver node{&state};
   CronDriver crons{&state, &lives, &submitter};
   JobRequests requests{&state, &lives, &submitter};
+  JobEditor editor{&state, &lives, &submitter, &requests};
+  QueueOrder order{&state};
   Explainer explainer{&state};
 };
 
@@ -162,6 +166,21 @@ absl::Status Controller::Resize(uint64_t job, std::string_view role,
                                 uint32_t size, Time now) {
   rooms_->state.link->SetNow(now);
   return rooms_->requests.Resize(job, role, size);
+}
+
+absl::Status Controller::Edit(uint64_t job, const JobChange& change, Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->editor.Edit(job, change);
+}
+
+absl::StatusOr<EditableJob> Controller::Editable(uint64_t job) {
+  return rooms_->editor.Read(job);
+}
+
+absl::Status Controller::Reorder(uint64_t job, MoveTo place, uint64_t other,
+                                 Time now) {
+  rooms_->state.link->SetNow(now);
+  return rooms_->order.Put(job, place, other);
 }
 
 absl::Status Controller::Suspend(uint64_t job, Time now) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "adapters/local/controller/job_change.h"
 #include "adapters/local/controller/options.h"
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/turn.h"
@@ -79,6 +80,18 @@ class Controller {
   // elastic. FAILED_PRECONDITION for a job of one size.
   absl::Status Resize(uint64_t job, std::string_view role, uint32_t size,
                       Time now);
+  // All that the change has, or nothing. A job that only waits becomes another,
+  // in its place. Of one that runs, name, queue, priority and time limit change
+  // at once: FAILED_PRECONDITION for the rest, PERMISSION_DENIED for a limit
+  // that would be raised and may not. INVALID_ARGUMENT names the field. O(its
+  // size).
+  absl::Status Edit(uint64_t job, const JobChange& change, Time now);
+  // Before Edit: what it is. NOT_FOUND as above.
+  absl::StatusOr<EditableJob> Editable(uint64_t job);
+  // The job goes before or after `other`, or all, of its user's jobs that wait
+  // in its queue with its priority; these places among all others' stay what
+  // they were. FAILED_PRECONDITION: one of both is none of them. O(jobs).
+  absl::Status Reorder(uint64_t job, MoveTo place, uint64_t other, Time now);
   // Saves its work if it can, stops, and holds nothing until it is resumed.
   absl::Status Suspend(uint64_t job, Time now);
   absl::Status Resume(uint64_t job, Time now);

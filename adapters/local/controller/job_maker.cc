@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/local/edit/job_edits.h"
 #include "adapters/local/grid/parameter_point.h"
 #include "muster/partition.h"
 
@@ -95,6 +96,9 @@ absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
                                       const JobRow& row,
                                       const workload::Job& parsed) {
   workload::Job job = parsed;
+  const absl::StatusOr<JobEdits> edits = JobEditsFromJson(row.edits);
+  if (!edits.ok()) return edits.status();
+  EditRoles(*edits, &job);
   if (row.array_index) {
     auto& indexes = job.array.indexes;
     if (!std::ranges::binary_search(indexes, *row.array_index)) {
@@ -128,7 +132,7 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
   options.key = GangKey(record.row.id);
   options.queue = record.row.queue;
   options.user = absl::StrCat(record.row.uid);
-  options.submitted = record.row.submitted;
+  options.submitted = PlaceOf(record.row);
   absl::StatusOr<workload::GangForm> form;
   if (std::ranges::all_of(record.sizes, [](uint32_t n) { return n == 0; })) {
     form = ToGang(record.job(), config.scheduler, options);

@@ -80,4 +80,15 @@ inline bool Waits(const JobRow& row) {
          row.phase == Name(workload::LifePhase::kSuspended);
 }
 
+// The same, and nothing of it is anywhere: what it runs can be another.
+inline bool OnlyWaits(const JobRecord& job) {
+  return Waits(job.row) && job.places.empty() && job.tasks.empty() &&
+         !job.ended;
+}
+
+// Its place in its queue, by this time and then its id.
+inline Time PlaceOf(const JobRow& row) {
+  return row.place.value_or(row.submitted);
+}
+
 }  // namespace muster::local

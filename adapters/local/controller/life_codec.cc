@@ -58,6 +58,9 @@ struct Writer {
   }
   Json operator()(const workload::Paused&) const { return {"paused"}; }
   Json operator()(const workload::Continued&) const { return {"continued"}; }
+  Json operator()(const workload::LimitChanged& e) const {
+    return {"limit-changed", e.limit};
+  }
   Json operator()(const workload::TimePassed&) const { return {"time-passed"}; }
   Json operator()(const workload::DeletionAsked&) const {
     return {"deletion-asked"};
@@ -183,6 +186,9 @@ std::optional<LifeEvent> Read(const std::string& name, Reader* r) {
   if (name == "resume-asked") return workload::ResumeAsked{};
   if (name == "paused") return workload::Paused{};
   if (name == "continued") return workload::Continued{};
+  if (name == "limit-changed") {
+    return workload::LimitChanged{r->Number<Duration>()};
+  }
   if (name == "time-passed") return workload::TimePassed{};
   if (name == "deletion-asked") return workload::DeletionAsked{};
   if (name == "tasks-listed") return workload::TasksListed{r->LiveTasks()};

@@ -244,6 +244,10 @@ absl::StatusOr<Submitter::Draft> Submitter::Read(const Submission& submission,
     if (!s.ok()) return s;
     AddNotes(one, &draft);
     if (submission.cron == 0 && !one.job.cron.schedule.empty()) {
+      if (!submission.parameters.empty()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "parameters: calendar '", one.job.name, "' cannot have any"));
+      }
       draft.crons.emplace_back(MakeCron(submission, one, d), one.job.cron);
     }
   }

@@ -44,6 +44,10 @@ struct JobRow {
   uint64_t cron = 0;  // The calendar that it is of: CronRow::id; 0: none.
   // Of a point of a grid: ToJson of its ParameterPoint; else empty.
   std::string parameters{};
+  // Its place in its queue, where it is not that of its submission.
+  std::optional<Time> place{};
+  // What was changed of it since: ToJson of its JobEdits; else empty.
+  std::string edits{};
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "adapters/local/client/job_id.h"
 #include "adapters/local/client/user_names.h"
+#include "adapters/local/edit/job_edits.h"
 #include "muster/workload/parse.h"
 
 namespace muster::local::slurm {
@@ -120,7 +121,13 @@ std::optional<Asked> AskedOf(const Json& job) {
   const auto parsed = workload::Parse(job.value("manifest", ""));
   const size_t document = job.value("document", size_t{0});
   if (!parsed.ok() || document >= parsed->size()) return std::nullopt;
-  const workload::Job& of = (*parsed)[document].job;
+  workload::Job of = (*parsed)[document].job;
+  const auto edits =
+      JobEditsFromJson(job.contains("edits") ? job["edits"].dump() : "");
+  if (edits.ok()) {
+    EditRoles(*edits, &of);
+    of.active_deadline = edits->limit.value_or(of.active_deadline);
+  }
   Asked asked;
   int64_t milli = 0;
   for (const workload::Role& role : of.roles) {

@@ -49,7 +49,8 @@ std::optional<std::vector<uint32_t>> UnpackNumbers(std::string_view packed) {
 const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
-    "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters";
+    "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters, "
+    "place, edits";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -84,7 +85,7 @@ JobRow ReadJob(Statement& row) {
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
            &job.preemptions, &job.endpoints, &job.ttl, &job.cron,
-           &job.parameters);
+           &job.parameters, &job.place, &job.edits);
   return job;
 }
 

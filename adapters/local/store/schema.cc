@@ -147,9 +147,14 @@ CREATE TABLE drains(
 constexpr const char* kParameters =
     "ALTER TABLE jobs ADD COLUMN parameters TEXT NOT NULL DEFAULT '';";
 
+// Jobs that were moved among those that wait, or edited.
+constexpr const char* kEdits =
+    "ALTER TABLE jobs ADD COLUMN place INTEGER;"
+    "ALTER TABLE jobs ADD COLUMN edits TEXT NOT NULL DEFAULT '';";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews,   kRetention,
-                                    kCrons, kDrains, kParameters};
+constexpr std::array kMigrations = {kFirst,  kNews,       kRetention, kCrons,
+                                    kDrains, kParameters, kEdits};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,8 @@ struct LifeState {
   // With places and not paused; kForever: it is not so.
   Time active_since = kForever;
   Duration active_used = 0;  // Before that.
+  // In place of Job::active_deadline: LimitChanged.
+  std::optional<Duration> limit{};
   Time finished_at = kForever;
   std::vector<TaskState> tasks{};  // By role, then index.
   std::vector<RoleState> roles{};

@@ -83,6 +83,11 @@ struct ResumeAsked {};
 // go on: that time is not the job's. Told twice, it is as once.
 struct Paused {};
 struct Continued {};
+// Its time with places, in all, is to be so much, 0: without end, in place of
+// Job::active_deadline. Of 0..kMaxDuration.
+struct LimitChanged {
+  Duration limit = 0;
+};
 // Time has passed: LifeOutput::wake_at.
 struct TimePassed {};
 // The job is to be gone, with all its tasks.
@@ -102,7 +107,7 @@ using LifeEvent =
     std::variant<Submitted, Placed, PlacesTaken, Preempted, TaskStarted,
                  TaskReady, TaskExited, CheckpointDone, ResizeAsked,
                  SuspendAsked, ResumeAsked, TimePassed, DeletionAsked,
-                 TasksListed, Paused, Continued>;
+                 TasksListed, Paused, Continued, LimitChanged>;
 
 // --- Actions -----------------------------------------------------------------
 

@@ -98,6 +98,24 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
       R"({"priority":"7"})", 200);
   ask("POST", "/v1/jobs/{id}/queue", "/v1/jobs/2/queue",
       R"({"queue":"default"})", 200);
+  ask("GET", "/v1/jobs/{id}/edit", "/v1/jobs/4/edit", "", 200);
+  ask("GET", "/v1/jobs/{id}/edit", "/v1/jobs/4/edit", "", 403, Daemon::kBob);
+  ask("POST", "/v1/jobs/{id}/edit", "/v1/jobs/4/edit",
+      R"({"name":"x","time":60,"roles":{"":{"requests":{"cpu":"2"}}}})", 200);
+  ask("POST", "/v1/jobs/{id}/edit", "/v1/jobs/4/edit", R"({"gpus":2})", 400);
+  ask("POST", "/v1/jobs/{id}/edit", "/v1/jobs/4/edit", R"({"queue":"x"})", 422);
+  ask("POST", "/v1/jobs/{id}/edit", "/v1/jobs/1/edit",
+      R"({"roles":{"":{"command":["x"]}}})", 409);
+  ask("POST", "/v1/jobs/{id}/order", "/v1/jobs/6/order", R"({"to":"first"})",
+      200);
+  ask("POST", "/v1/jobs/{id}/order", "/v1/jobs/6/order",
+      R"({"to":"before","job":4})", 200);
+  for (const char* body : {"{}", R"({"to":"up"})", R"({"to":"before"})",
+                           R"({"to":"last","job":4})"}) {
+    ask("POST", "/v1/jobs/{id}/order", "/v1/jobs/6/order", body, 400);
+  }
+  ask("POST", "/v1/jobs/{id}/order", "/v1/jobs/1/order", R"({"to":"first"})",
+      409);
   ask("POST", "/v1/jobs/{id}/resize", "/v1/jobs/1/resize", R"({"size":1})",
       200);
   ask("POST", "/v1/jobs/{id}/suspend", "/v1/jobs/2/suspend", "", 200);

@@ -31,7 +31,8 @@ TEST_F(RightsTest, OnlyHerselfRootAndTheDaemonsOwnerMayChangeAJob) {
       {"/suspend", ""},
       {"/resume", ""},
       {"/priority", R"({"priority":"low"})"},
-      {"/queue", R"({"queue":"default"})"}};
+      {"/queue", R"({"queue":"default"})"},
+      {"/edit", R"({"priority":"low"})"}};
   for (const auto& [path, body] : changes) {
     EXPECT_EQ(daemon_.Ask("POST", job_ + path, body, Daemon::kBob).status, 403)
         << path;
@@ -46,6 +47,25 @@ TEST_F(RightsTest, OnlyHerselfRootAndTheDaemonsOwnerMayChangeAJob) {
   EXPECT_EQ(daemon_.Ask("DELETE", job_, "", Daemon::kBob).status, 403);
   EXPECT_EQ(daemon_.Ask("GET", job_).json()["phase"], "running");
   EXPECT_EQ(daemon_.Ask("DELETE", job_).status, 200);
+}
+
+TEST_F(RightsTest, TheTimeLimitOfAJobThatRunsIsRaisedByThoseWhoMayDoAll) {
+  const auto limit = [&](int seconds, uint32_t uid) {
+    return daemon_
+        .Ask("POST", job_ + "/edit", absl::StrCat("{\"time\":", seconds, "}"),
+             uid)
+        .status;
+  };
+  EXPECT_EQ(limit(100, Daemon::kAlice), 200);
+  EXPECT_EQ(limit(200, Daemon::kAlice), 403);
+  EXPECT_EQ(limit(50, Daemon::kBob), 403);
+  EXPECT_EQ(limit(200, kRoot), 200);
+  EXPECT_EQ(limit(300, Daemon::kOwner), 200);
+  EXPECT_EQ(limit(10, Daemon::kAlice), 200);
+  EXPECT_EQ(
+      daemon_.Ask("POST", job_ + "/order", R"({"to":"first"})", Daemon::kBob)
+          .status,
+      403);
 }
 
 TEST_F(RightsTest, OthersSeeThatItIsThereAndNotWhatItIs) {

@@ -127,6 +127,139 @@ TEST_F(ClientApiTest, AFileOfPointsIsReadAndItsMistakesTold) {
   EXPECT_THAT(ran.err, HasSubstr("array: 2: the parameters have 2 points"));
 }
 
+// Two devices are taken; what is submitted later waits.
+class EditCommandTest : public ClientApiTest {
+ protected:
+  EditCommandTest() {
+    Muster({"submit", "--name", "first", "--gpus", "2", "x"});
+    for (const char* name : {"a", "b", "c"}) {
+      Muster({"submit", "--name", name, "--gpus", "2", "--", "train", "--lr"});
+    }
+  }
+  ~EditCommandTest() override { unsetenv("EDITOR"); }
+  // A script that is run on the file, as EDITOR.
+  void SetEditor(const std::string& script) {
+    const std::string file = daemon_.state + "/editor";
+    std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    unsetenv("VISUAL");
+    setenv("EDITOR", file.c_str(), 1);
+  }
+  // Of the job, as JSON.
+  Json Edits(const std::string& job) {
+    return Json::parse(Muster({"--json", "describe", job}).out)
+        .value("edits", Json());
+  }
+  std::string Ahead(const std::string& job) {
+    return Muster({"explain", job}).out;
+  }
+};
+
+TEST_F(EditCommandTest, OptionsSayWhatIsOther) {
+  Ran ran =
+      Muster({"edit", "b", "--gpus", "0.5", "--time", "90m", "--cpus", "2",
+              "--name", "new", "--priority=-3", "--", "other", "--gpus", "9"});
+  EXPECT_EQ(ran.out, "Job 3 is edited\n") << ran.err;
+  EXPECT_EQ(Edits("3"), Json::parse(R"({"time":5400,"roles":{"task":{
+      "requests":{"cpu":"2","muster.dev/gpu-milli":"500","nvidia.com/gpu":"0"},
+      "command":["other","--gpus","9"]}}})"));
+  const Ran described = Muster({"describe", "new"});
+  EXPECT_THAT(described.out, HasSubstr("Command:      other --gpus 9\n"));
+  EXPECT_THAT(described.out, HasSubstr("Edited:       time 1:30:00, cpu 2"));
+  EXPECT_THAT(described.out, HasSubstr("Priority:     priority--3\n"));
+  ran = Muster({"edit", "3", "--gpus", "1"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(Edits("3")["roles"]["task"]["requests"],
+            Json::parse(R"({"cpu":"2","muster.dev/gpu-memory":"0",
+                "muster.dev/gpu-milli":"0","nvidia.com/gpu":"1"})"));
+}
+
+TEST_F(EditCommandTest, WhatIsRefusedIsTold) {
+  Ran ran = Muster({"edit", "first", "--gpus", "1"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("job 1: runs: its command"));
+  ran = Muster({"edit", "b", "--time", "soon"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--time: 'soon'"));
+  EXPECT_EQ(Muster({"edit", "none", "--gpus", "1"}).code, 1);
+  EXPECT_EQ(Muster({"edit", "b", "--role", "x", "--gpus", "1"}).code, 1);
+}
+
+TEST_F(EditCommandTest, AnEditorShowsAndChangesTheJob) {
+  const std::string shown = daemon_.state + "/shown";
+  SetEditor("cp $1 " + shown +
+            "; sed -i -e 's/^time: .*/time: 2h/' -e 's/gpu: \"2\"/gpu: \"1\"/' "
+            "-e 's/--lr/--lr, \"3\"/' $1");
+  const Ran ran = Muster({"edit", "b"});
+  EXPECT_EQ(ran.out, "Job 3 is edited\n") << ran.err;
+  std::ifstream file(shown);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, StartsWith("# Job 3: save it to change it"));
+  EXPECT_THAT(text, HasSubstr("\nname: b\nqueue: default\n"));
+  EXPECT_THAT(text, HasSubstr("\ntime: none\n"));
+  EXPECT_EQ(Edits("3"), Json::parse(R"({"time":7200,"roles":{"task":{
+      "requests":{"nvidia.com/gpu":"1"},"command":["train","--lr","3"]}}})"));
+}
+
+TEST_F(EditCommandTest, AFileThatStaysChangesNothing) {
+  SetEditor("touch $1");
+  EXPECT_EQ(Muster({"edit", "b"}).out, "Job 3: nothing was changed\n");
+  EXPECT_EQ(Edits("3"), Json());
+  SetEditor("exit 3");
+  const Ran ran = Muster({"edit", "b"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("has failed: nothing is changed"));
+}
+
+TEST_F(EditCommandTest, AMistakeIsShownInTheEditorAgain) {
+  const std::string shown = daemon_.state + "/shown";
+  // A mistake first, then what the daemon refuses, and then a good one.
+  SetEditor(
+      "head -1 $1 >> " + shown + "; case $(wc -l < " + shown +
+      ") in "
+      "1) echo 'nmae: x' >> $1;; "
+      "2) sed -i -e '/^nmae/d' -e 's/^queue: .*/queue: none/' $1;; "
+      "*) sed -i -e 's/^queue: .*/queue: default/' -e 's/^name: .*/name: z/' "
+      "$1;; esac");
+  const Ran ran = Muster({"edit", "b"});
+  EXPECT_EQ(ran.out, "Job 3 is edited\n") << ran.err;
+  std::ifstream file(shown);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, HasSubstr("# NOT CHANGED: "));
+  EXPECT_THAT(text, HasSubstr("nmae"));
+  EXPECT_THAT(text,
+              HasSubstr("# NOT CHANGED: queue: there is no queue 'none'"));
+  EXPECT_THAT(Muster({"describe", "3"}).out, HasSubstr("Name:         z\n"));
+}
+
+TEST_F(EditCommandTest, WhoGivesUpAfterAMistakeKeepsTheFile) {
+  SetEditor("grep -q bad $1 || echo 'bad: 1' >> $1");
+  const Ran ran = Muster({"edit", "b"});
+  EXPECT_EQ(ran.code, 1);
+  const std::string before = "what you wrote is in ";
+  ASSERT_THAT(ran.err, HasSubstr(before));
+  const size_t at = ran.err.find(before) + before.size();
+  const std::string path = ran.err.substr(at, ran.err.find('\n', at) - at);
+  EXPECT_TRUE(std::filesystem::remove(path)) << path;
+}
+
+TEST_F(EditCommandTest, JobsChangePlaces) {
+  EXPECT_EQ(Muster({"move", "c", "--first"}).code, 0);
+  EXPECT_THAT(Ahead("c"), Not(HasSubstr("jobs wait before it")));
+  EXPECT_THAT(Ahead("a"), HasSubstr("1 jobs wait before it"));
+  EXPECT_EQ(Muster({"move", "a", "--after", "b"}).code, 0);
+  EXPECT_THAT(Ahead("a"), HasSubstr("2 jobs wait before it"));
+  EXPECT_EQ(Muster({"move", "a", "--before", "c"}).code, 0);
+  EXPECT_EQ(Muster({"move", "c", "--last"}).code, 0);
+  EXPECT_THAT(Ahead("c"), HasSubstr("2 jobs wait before it"));
+  EXPECT_EQ(Muster({"move", "c"}).code, 2);
+  EXPECT_EQ(Muster({"move", "c", "default", "--first"}).code, 2);
+  EXPECT_EQ(Muster({"move", "c", "default"}).code, 0);
+  const Ran ran = Muster({"move", "first", "--last"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("job 1: does not wait, but is running"));
+}
+
 TEST_F(ClientApiTest, TheEnvironmentGoesWithTheJob) {
   setenv("MUSTER_CLIENT_TEST", "here", 1);
   EXPECT_EQ(Muster({"submit", "x"}).code, 0);

@@ -28,6 +28,7 @@ TEST(LifeCodecTest, EveryEventComesBackAsItWas) {
       TimePassed{},
       Paused{},
       Continued{},
+      LimitChanged{3'600 * kSecond},
       DeletionAsked{},
       TasksListed{{{{0, 1}, 2, true}}}};
   ASSERT_EQ(events.size(), std::variant_size_v<LifeEvent>);

@@ -130,7 +130,7 @@ class Player {
     if (rows.empty()) return;
     const uint64_t id = rows[Below(static_cast<uint32_t>(rows.size()))]->id;
     Controller& c = *world->controller;
-    switch (Below(9)) {
+    switch (Below(12)) {
       case 0:
         return c.Cancel(id, world->now).IgnoreError();
       case 1:
@@ -145,10 +145,31 @@ class Player {
         return c.Resume(id, world->now).IgnoreError();
       case 7:
         return c.Resize(id, "", 1 + Below(4), world->now).IgnoreError();
+      case 8:
+        return c.Edit(id, RandomChange(), world->now).IgnoreError();
+      case 9:
+      case 10: {
+        const uint64_t other =
+            rows[Below(static_cast<uint32_t>(rows.size()))]->id;
+        const auto place = static_cast<MoveTo>(Below(4));
+        return c.Reorder(id, place, other, world->now).IgnoreError();
+      }
       default:
         return c.Reprioritize(id, Below(2) == 0 ? "low" : "high", world->now)
             .IgnoreError();
     }
+  }
+
+  JobChange RandomChange() {
+    JobChange change{.may_extend = Below(2) == 0};
+    if (Below(3) == 0) change.name = absl::StrCat("n", Below(3));
+    if (Below(3) == 0) change.priority = Below(2) == 0 ? "low" : "high";
+    if (Below(2) == 0) change.edits.limit = Below(200) * kSecond;
+    if (Below(2) == 0) {
+      change.edits.roles[""].requests = {
+          {"nvidia.com/gpu", absl::StrCat(Below(3))}};
+    }
+    return change;
   }
 
   std::mt19937 random_;

@@ -54,6 +54,8 @@ JobRow SampleJob(uint64_t id) {
   job.endpoints = "[{\"port\": 22}]";
   job.ttl = (n % 2 == 0 ? -1 : int64_t{n} * 36'000'000) * kSecond;
   job.cron = id / 100;
+  if (n % 3 == 0) job.place = job.submitted + 1;
+  if (n % 5 == 0) job.edits = "{\"time\":60}";
   if (n % 2 == 0) job.parameters = absl::StrCat("{\"n\":\"", n, "\"}");
   return job;
 }
