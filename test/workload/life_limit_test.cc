@@ -49,7 +49,7 @@ TEST_F(LifeLimitTest, ZeroIsNoLimit) {
   EXPECT_EQ(h.phase(), LifePhase::kRunning);
 }
 
-TEST_F(LifeLimitTest, WhatIsNoLimitIsRefused) {
+TEST(LimitChangedTest, WhatIsNoLimitIsRefused) {
   const auto life = Life::Make(JobOf("jax"));
   ASSERT_TRUE(life.ok());
   LifeState state = life->Begin();

@@ -210,7 +210,7 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/healthz", "/v1/healthz", "", 200);
   const Answered metrics = ask("GET", "/v1/metrics", "/v1/metrics", "", 200);
   EXPECT_THAT(metrics.body,
-              ::testing::HasSubstr("muster_jobs_submitted_total 6\n"));
+              ::testing::HasSubstr("muster_jobs_submitted_total 8\n"));
   EXPECT_EQ(answered, document.Operations());
 }
 
