@@ -84,7 +84,7 @@ bool ReadNumber(const FieldRow& row, const std::string& text, uint32_t* to) {
 absl::Status ReadItem(const FieldRow& row, const std::string& text,
                       Field* field) {
   const std::vector<std::string> parts = absl::StrSplit(text, '/');
-  const std::string range = parts[0];
+  const std::string& range = parts[0];
   uint32_t step = 1;
   if (parts.size() > 2 ||
       (parts.size() == 2 &&
