@@ -7,6 +7,7 @@
 import concurrent.futures
 import contextlib
 import json
+import pathlib
 import threading
 import time
 
@@ -60,7 +61,9 @@ class CrowdTest(muster.StoryTest):
         most = self.memory("VmHWM")
         print(f"made in {made - start:.1f} s, bound in {done - made:.1f} s; muster-kube: "
               f"{before} MiB in step, {most} MiB at most", flush=True)
-        self.assertLess(most, MOST_MIB)
+        # A sanitizer has memory of its own for each byte.
+        if b"__asan_init" not in pathlib.Path(muster.PROGRAM).read_bytes():
+            self.assertLess(most, MOST_MIB)
         # And what comes then is not behind them.
         self.plane.create(f"{DEFAULT}/pods", pod(name="last"))
         self.checker.wait("a later pod is bound", lambda: bound() == PODS + 1, 10)

@@ -111,6 +111,8 @@ class ContainerfileTest(unittest.TestCase):
         needed = re.findall(r"NEEDED.*\[(.+)\]", dynamic.stdout)
         self.assertTrue(any("curl" in name for name in needed), needed)
         for name in needed:
+            if name.startswith(("libasan.", "libubsan.")):
+                continue  # A test's build, not the image's.
             owner = subprocess.run(["dpkg", "-S", f"*/{name}"], capture_output=True, text=True)
             packages = {line.partition(":")[0] for line in owner.stdout.splitlines()}
             self.assertTrue(packages & (self.packages(self.image) | BASE), f"{name} is in {packages}")

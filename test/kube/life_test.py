@@ -59,10 +59,11 @@ class LifeTest(unittest.TestCase):
         read = lambda: self.plane.get(f"{DEFAULT}/pods/urgent")
         shown = testbed.wait("it shows its node", lambda: read()["status"].get("nominatedNodeName"))
         self.assertEqual(victim["spec"]["nodeName"], shown)
-        # The API server says so of its own.
-        conditions = {one["type"]: one.get("reason") for one in self.plane.get(
+        # The API server says so of its own, when it has evicted it.
+        conditions = lambda: {one["type"]: one.get("reason") for one in self.plane.get(
             f"{DEFAULT}/pods/{victim['metadata']['name']}")["status"]["conditions"]}
-        self.assertEqual("EvictionByEvictionAPI", conditions["DisruptionTarget"])
+        why = testbed.wait("it is evicted", lambda: conditions().get("DisruptionTarget"))
+        self.assertEqual("EvictionByEvictionAPI", why)
         testbed.wait("it runs", lambda: read()["status"]["phase"] == "Running")
         self.assertEqual(["saves-2"], [name for name in names if not self.running(name)])
         told = testbed.wait("the Job is told", lambda: [
