@@ -70,6 +70,11 @@ bool IsKept(const JobNews& news) {
 struct Controller::Rooms {
   explicit Rooms(ControllerConfig config) : state(std::move(config)) {}
 
+  // It is this time.
+  Rooms& At(Time now) {
+    state.link->SetNow(now);
+    return *this;
+  }
   // The attempt's job and the attempt; null where they are not alive.
   std::pair<JobRecord*, LiveTask*> Find(const TaskKey& key) {
     JobRecord* job = state.jobs.Find(key.job);
@@ -126,51 +131,42 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Restore(
 
 absl::StatusOr<SubmitResult> Controller::Submit(const Submission& submission,
                                                 Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->submitter.Submit(submission);
+  return rooms_->At(now).submitter.Submit(submission);
 }
 
 absl::StatusOr<ForecastResult> Controller::WhatIf(const Submission& submission,
                                                   Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->submitter.WhatIf(submission);
+  return rooms_->At(now).submitter.WhatIf(submission);
 }
 
 absl::Status Controller::Cancel(uint64_t job, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Cancel(job);
+  return rooms_->At(now).requests.Cancel(job);
 }
 
 absl::Status Controller::Hold(uint64_t job, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Hold(job);
+  return rooms_->At(now).requests.Hold(job);
 }
 
 absl::Status Controller::Release(uint64_t job, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Release(job);
+  return rooms_->At(now).requests.Release(job);
 }
 
 absl::Status Controller::Reprioritize(uint64_t job, std::string_view priority,
                                       Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Reprioritize(job, std::string(priority));
+  return rooms_->At(now).requests.Reprioritize(job, std::string(priority));
 }
 
 absl::Status Controller::Move(uint64_t job, std::string_view queue, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Move(job, std::string(queue));
+  return rooms_->At(now).requests.Move(job, std::string(queue));
 }
 
 absl::Status Controller::Resize(uint64_t job, std::string_view role,
                                 uint32_t size, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Resize(job, role, size);
+  return rooms_->At(now).requests.Resize(job, role, size);
 }
 
 absl::Status Controller::Edit(uint64_t job, const JobChange& change, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->editor.Edit(job, change);
+  return rooms_->At(now).editor.Edit(job, change);
 }
 
 absl::StatusOr<EditableJob> Controller::Editable(uint64_t job) {
@@ -179,43 +175,35 @@ absl::StatusOr<EditableJob> Controller::Editable(uint64_t job) {
 
 absl::Status Controller::Reorder(uint64_t job, MoveTo place, uint64_t other,
                                  Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->order.Put(job, place, other);
+  return rooms_->At(now).order.Put(job, place, other);
 }
 
 absl::Status Controller::Suspend(uint64_t job, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Suspend(job);
+  return rooms_->At(now).requests.Suspend(job);
 }
 
 absl::Status Controller::Resume(uint64_t job, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->requests.Resume(job);
+  return rooms_->At(now).requests.Resume(job);
 }
 
 absl::Status Controller::SuspendCron(uint64_t cron, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->crons.Suspend(cron);
+  return rooms_->At(now).crons.Suspend(cron);
 }
 
 absl::Status Controller::ResumeCron(uint64_t cron, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->crons.Resume(cron);
+  return rooms_->At(now).crons.Resume(cron);
 }
 
 absl::Status Controller::RemoveCron(uint64_t cron, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->crons.Remove(cron);
+  return rooms_->At(now).crons.Remove(cron);
 }
 
 absl::Status Controller::Drain(DrainRow row, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->node.Drain(std::move(row));
+  return rooms_->At(now).node.Drain(std::move(row));
 }
 
 absl::Status Controller::ResumeNode(std::optional<uint32_t> device, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->node.Resume(device);
+  return rooms_->At(now).node.Resume(device);
 }
 
 // --- Observations ------------------------------------------------------------
@@ -297,8 +285,7 @@ absl::Status Controller::OthersUse(const ExternalUsage& usage, Time now) {
 }
 
 absl::Status Controller::NodeChanged(const Node& node, Time now) {
-  rooms_->state.link->SetNow(now);
-  return rooms_->node.Change(node);
+  return rooms_->At(now).node.Change(node);
 }
 
 // --- The turn ----------------------------------------------------------------

@@ -11,13 +11,16 @@ int64_t LimitOf(const std::optional<uint32_t>& limit) {
 
 }  // namespace
 
+absl::Status CronBook::CheckRoom(size_t more) const {
+  if (crons_.size() + more <= kMost) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("calendars: there are ", kMost, ", which is the most"));
+}
+
 absl::StatusOr<CronRecord*> CronBook::Add(CronRow row,
                                           workload::CronPolicy policy,
                                           Time now) {
-  if (crons_.size() >= kMost) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("calendars: there are ", kMost, ", which is the most"));
-  }
+  if (absl::Status room = CheckRoom(1); !room.ok()) return room;
   auto schedule =
       workload::CronSchedule::Make(policy.schedule, policy.time_zone);
   if (!schedule.ok()) return schedule.status();

@@ -35,8 +35,10 @@ class CronBook {
  public:
   static constexpr size_t kMost = 10'000;
 
+  // RESOURCE_EXHAUSTED: with so many more there would be more than kMost.
+  absl::Status CheckRoom(size_t more) const;
   // A new one, of what was submitted; row.id is given here, and `last` is
-  // `now`. RESOURCE_EXHAUSTED: there are kMost.
+  // `now`. As CheckRoom(1).
   absl::StatusOr<CronRecord*> Add(CronRow row, workload::CronPolicy policy,
                                   Time now);
   // One that was kept.

@@ -47,14 +47,11 @@ const JobRecord* JobBook::Find(uint64_t job) const {
 }
 
 absl::Status JobBook::MakeLife(JobRecord* record) {
-  const auto manifest = manifests_.Read(record->manifest);
-  if (!manifest.ok()) return manifest.status();
-  if (record->row.document >= (*manifest)->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("manifest: has no job ", record->row.document));
-  }
+  const auto submitted =
+      manifests_.ReadJob(record->manifest, record->row.document);
+  if (!submitted.ok()) return submitted.status();
   absl::StatusOr<workload::Job> job =
-      MakeJob(config_, record->row, (**manifest)[record->row.document].job);
+      MakeJob(config_, record->row, **submitted);
   if (!job.ok()) return job.status();
   absl::StatusOr<workload::Life> life = workload::Life::Make(*std::move(job));
   if (!life.ok()) return life.status();

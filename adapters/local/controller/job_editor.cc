@@ -22,9 +22,7 @@ Duration LimitOf(const JobRecord& job) {
 // An element of an array keeps its index: "x" is "x-3".
 std::string NameOf(const JobRecord& job, const std::string& name) {
   if (!job.row.array_index) return name;
-  const bool script = job.job().kind == workload::Kind::kBatchScript;
-  const std::string end =
-      absl::StrCat(script ? "_" : "-", *job.row.array_index);
+  const std::string end = ElementName("", job.job(), *job.row.array_index);
   return name.ends_with(end) ? name : name + end;
 }
 
@@ -50,26 +48,22 @@ std::string TextOf(const JobChange& change) {
 
 }  // namespace
 
-absl::StatusOr<workload::Job> JobEditor::JobOf(const JobRecord& record) const {
-  const auto manifest = s_.jobs.manifests().Read(record.manifest);
-  if (!manifest.ok()) return manifest.status();
-  if (record.row.document >= (*manifest)->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("manifest: has no job ", record.row.document));
-  }
-  return (**manifest)[record.row.document].job;
+absl::StatusOr<std::shared_ptr<const workload::Job>> JobEditor::SubmittedJob(
+    const JobRecord& record) const {
+  return s_.jobs.manifests().ReadJob(record.manifest, record.row.document);
 }
 
 absl::StatusOr<EditableJob> JobEditor::Read(uint64_t job) const {
   const auto record = requests_.Find(job);
   if (!record.ok()) return record.status();
-  absl::StatusOr<workload::Job> of = JobOf(**record);
-  if (!of.ok()) return of.status();
+  const auto submitted = SubmittedJob(**record);
+  if (!submitted.ok()) return submitted.status();
+  workload::Job of = **submitted;
   const auto edits = JobEditsFromJson((*record)->row.edits);
   if (!edits.ok()) return edits.status();
-  EditRoles(*edits, &*of);
+  EditRoles(*edits, &of);
   EditableJob editable{.row = (*record)->row,
-                       .job = *std::move(of),
+                       .job = std::move(of),
                        .limit = LimitOf(**record),
                        .waits = OnlyWaits(**record)};
   s_.jobs.Trim(*record);
@@ -103,11 +97,11 @@ absl::StatusOr<JobRow> JobEditor::RowOf(const JobRecord& record,
     if (!of.ok()) return of.status();
     row.priority_class = of->key;
   }
-  const auto job = JobOf(record);
+  const auto job = SubmittedJob(record);
   if (!job.ok()) return job.status();
   const auto before = JobEditsFromJson(row.edits);
   if (!before.ok()) return before.status();
-  const auto edits = WithLater(*before, change.edits, *job);
+  const auto edits = WithLater(*before, change.edits, **job);
   if (!edits.ok()) return edits.status();
   row.edits = ToJson(*edits);
   if (row.edits.size() > s_.config.limits.manifest_bytes) {
@@ -149,9 +143,9 @@ absl::Status JobEditor::TellGang(JobRecord* record, const JobRow& before) {
 }
 
 absl::Status JobEditor::Become(JobRecord* record, JobRow row) {
-  const auto submitted = JobOf(*record);
+  const auto submitted = SubmittedJob(*record);
   if (!submitted.ok()) return submitted.status();
-  absl::StatusOr<workload::Job> job = MakeJob(s_.config, row, *submitted);
+  absl::StatusOr<workload::Job> job = MakeJob(s_.config, row, **submitted);
   if (!job.ok()) return job.status();
   absl::StatusOr<workload::Life> life = workload::Life::Make(*std::move(job));
   if (!life.ok()) return life.status();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -28,8 +29,9 @@ class JobEditor {
   absl::StatusOr<EditableJob> Read(uint64_t job) const;
 
  private:
-  // The job as it was submitted, with its edits.
-  absl::StatusOr<workload::Job> JobOf(const JobRecord& record) const;
+  // As it was submitted, without its edits.
+  absl::StatusOr<std::shared_ptr<const workload::Job>> SubmittedJob(
+      const JobRecord& record) const;
   absl::Status CheckTime(const JobRecord& record,
                          const JobChange& change) const;
   // The row that it would have.

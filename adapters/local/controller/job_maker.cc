@@ -74,6 +74,12 @@ void AddDefaultCpu(const ControllerConfig& config, const workload::Job& job,
 
 }  // namespace
 
+std::string ElementName(std::string_view name, const workload::Job& job,
+                        uint32_t index) {
+  const bool script = job.kind == workload::Kind::kBatchScript;
+  return absl::StrCat(std::string(name), script ? "_" : "-", index);
+}
+
 std::string GangKey(uint64_t job) {
   const std::string digits = absl::StrCat(job);
   const size_t zeros = kKeyDigits - std::min(kKeyDigits, digits.size());

@@ -22,6 +22,10 @@ namespace muster::local {
 // The gang of a job, and back; nothing for a key that is of none. Keys of later
 // jobs are greater.
 std::string GangKey(uint64_t job);
+// Of an element of the array `job`: "x-3", and "x_3" of a script; other names
+// are Kubernetes', which has no "_".
+std::string ElementName(std::string_view name, const workload::Job& job,
+                        uint32_t index);
 std::optional<uint64_t> JobOfGang(std::string_view key);
 
 // "-5" is the class "priority-5" with this value; nothing for what is no

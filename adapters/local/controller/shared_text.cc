@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace muster::local {
 
 SharedText SharedTexts::Keep(std::string text) {
@@ -34,6 +36,17 @@ absl::StatusOr<ManifestCache::Jobs> ManifestCache::Read(
                           *std::move(jobs)));
   if (read_.size() > kMost) read_.pop_back();
   return read_.front().second;
+}
+
+absl::StatusOr<std::shared_ptr<const workload::Job>> ManifestCache::ReadJob(
+    const SharedText& text, uint32_t document) {
+  const absl::StatusOr<Jobs> jobs = Read(text);
+  if (!jobs.ok()) return jobs.status();
+  if (document >= (*jobs)->size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("manifest: has no job ", document));
+  }
+  return std::shared_ptr<const workload::Job>(*jobs, &(**jobs)[document].job);
 }
 
 }  // namespace muster::local

@@ -36,6 +36,10 @@ class ManifestCache {
 
   // workload::Parse, whose errors are not kept.
   absl::StatusOr<Jobs> Read(const SharedText& text);
+  // Of its jobs this one, with which the others live on. And INVALID_ARGUMENT:
+  // there is none such.
+  absl::StatusOr<std::shared_ptr<const workload::Job>> ReadJob(
+      const SharedText& text, uint32_t document);
 
  private:
   static constexpr size_t kMost = 16;

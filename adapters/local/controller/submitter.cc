@@ -208,9 +208,7 @@ absl::Status Submitter::AddJobs(const Submission& submission,
       if (!submission.parameters.empty()) {
         record->row.parameters = ToJson(submission.parameters.At(indexes[i]));
       }
-      // What is no script has a name of Kubernetes, which allows no "_".
-      const bool script = parsed.job.kind == workload::Kind::kBatchScript;
-      record->row.name = absl::StrCat(row.name, script ? "_" : "-", indexes[i]);
+      record->row.name = ElementName(row.name, parsed.job, indexes[i]);
     }
     record->manifest = manifest;
     record->environment = environment;
@@ -288,12 +286,11 @@ CronRow Submitter::MakeCron(const Submission& submission,
 
 // Of documents with a calendar no job is submitted now.
 absl::Status Submitter::LeaveCronsJobs(Draft* draft) const {
+  if (draft->crons.empty()) return absl::OkStatus();
   std::set<uint32_t> documents;
   for (const auto& [row, policy] : draft->crons) documents.insert(row.document);
-  if (s_.crons.all().size() + documents.size() > CronBook::kMost) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "calendars: there are ", CronBook::kMost, ", which is the most"));
-  }
+  absl::Status room = s_.crons.CheckRoom(documents.size());
+  if (!room.ok()) return room;
   std::vector<std::unique_ptr<JobRecord>> jobs;
   for (auto& job : draft->jobs) {
     if (!documents.contains(job->row.document)) {
