@@ -16,22 +16,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "adapters/local/shim/attempt_folder.h"
-#include "adapters/local/shim/open_file.h"
 
 namespace muster::local {
 namespace {
 
 constexpr absl::string_view kDaemon = "/daemon";
 constexpr mode_t kMode = 0755;
-
-absl::Status Write(const std::string& path, absl::string_view text) {
-  const OpenFile out(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (out.ok() && write(out.fd(), text.data(), text.size()) ==
-                      static_cast<ssize_t>(text.size())) {
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno, path);
-}
 
 absl::Status MakeFolder(const std::string& path) {
   if (mkdir(path.c_str(), kMode) == 0 || errno == EEXIST) {
@@ -89,17 +79,18 @@ absl::StatusOr<std::string> LeaveOwn() {
   }
   const std::string daemon = absl::StrCat(*own, kDaemon);
   if (absl::Status s = MakeFolder(daemon); !s.ok()) return s;
-  const absl::Status moved =
-      Write(daemon + "/cgroup.procs", absl::StrCat(getpid()));
-  if (!moved.ok()) return moved;
+  const std::string processes = daemon + "/cgroup.procs";
+  const int error = WriteExisting(processes.c_str(), absl::StrCat(getpid()));
+  if (error != 0) return absl::ErrnoToStatus(error, processes);
   return own;
 }
 
 // For the cgroups in the folder. Those that are not there, or not for this
 // process to give, are left out: Open's limits tell.
 void SwitchOn(const std::string& folder) {
+  const std::string control = folder + "/cgroup.subtree_control";
   for (const char* controller : {"+cpu", "+memory"}) {
-    Write(folder + "/cgroup.subtree_control", controller).IgnoreError();
+    WriteExisting(control.c_str(), controller);
   }
 }
 

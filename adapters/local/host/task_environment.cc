@@ -1,11 +1,10 @@
 #include "adapters/local/host/task_environment.h"
 
 #include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/host/machine.h"
 #include "adapters/local/host/task_files.h"
+#include "adapters/local/host/user_entry.h"
 
 namespace muster::local {
 namespace {
@@ -22,16 +22,12 @@ constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
 // The supplementary groups that the user database gives; none if it does not
 // know the user.
 std::vector<uint32_t> GroupsOf(uint32_t uid, uint32_t gid) {
-  std::array<char, 4096> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr) {
-    return {};
-  }
+  const std::optional<UserEntry> user = FindUser(uid);
+  if (!user) return {};
   std::vector<gid_t> groups(256);
   int count = static_cast<int>(groups.size());
-  if (getgrouplist(found->pw_name, gid, groups.data(), &count) < 0) return {};
+  if (getgrouplist(user->name.c_str(), gid, groups.data(), &count) < 0)
+    return {};
   return {groups.begin(), groups.begin() + count};
 }
 

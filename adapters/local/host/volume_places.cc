@@ -1,9 +1,7 @@
 #include "adapters/local/host/volume_places.h"
 
-#include <pwd.h>
-
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "adapters/local/controller/task_folder.h"
+#include "adapters/local/host/user_entry.h"
 #include "adapters/local/shim/shim_volume.h"
 
 namespace muster::local {
@@ -37,15 +36,8 @@ std::string FolderIn(const std::vector<std::string>& environment,
 std::string HomeOf(const TaskStart& start, const ShimSpec& spec) {
   std::string home = FolderIn(spec.environment, "HOME");
   if (!home.empty()) return home;
-  std::array<char, 4096> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(start.uid, &entry, buffer.data(), buffer.size(), &found) !=
-          0 ||
-      found == nullptr || found->pw_dir[0] != '/') {
-    return "";
-  }
-  return found->pw_dir;
+  const std::optional<UserEntry> user = FindUser(start.uid);
+  return user && user->home.starts_with('/') ? user->home : "";
 }
 
 // Folders in which config maps and secrets are looked for.
@@ -190,6 +182,7 @@ void ReplaceMounted(const ShimSpec& spec, std::string* file) {
 
 absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
                         const std::string& folder, ShimSpec* spec) {
+  if (start.mounts.empty()) return absl::OkStatus();
   const VolumeMaker maker(start, places, folder, *spec);
   for (const workload::Mount& mount : start.mounts) {
     const auto volume =
@@ -222,6 +215,7 @@ absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
 
 absl::Status AddVariables(const TaskStart& start, const VolumePlaces& places,
                           ShimSpec* spec) {
+  if (start.launch.from_host.empty()) return absl::OkStatus();
   const FilePlaces files(start, places, *spec);
   for (const workload::EnvVar& v : start.launch.from_host) {
     const bool secret = v.from == workload::EnvSource::kSecret;

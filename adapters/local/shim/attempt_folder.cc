@@ -69,6 +69,11 @@ int WriteAll(int fd, std::string_view bytes) {
   return 0;
 }
 
+int WriteExisting(const char* path, std::string_view bytes) {
+  const OpenFile file(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  return file.ok() ? WriteAll(file.fd(), bytes) : errno;
+}
+
 int WriteFile(int folder, const std::string& name, std::string_view bytes) {
   const OpenFile file = OpenNew(folder, name);
   if (!file.ok()) return errno;

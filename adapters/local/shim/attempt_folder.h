@@ -43,6 +43,9 @@ int ReadFile(int folder, const char* name, std::string* bytes);
 
 // All of it into an open file. 0 or an errno. O(bytes).
 int WriteAll(int fd, std::string_view bytes);
+// All of it into a file that is there, as those are by which the kernel is told
+// something; no symbolic link is followed as its last part. 0 or an errno.
+int WriteExisting(const char* path, std::string_view bytes);
 
 // Makes it anew, readable by its owner only. 0 or an errno. O(bytes).
 int WriteFile(int folder, const std::string& name, std::string_view bytes);

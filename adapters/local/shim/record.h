@@ -30,6 +30,11 @@ bool ReadRecords(std::string_view bytes,
                  const std::function<bool(std::string_view name,
                                           std::string_view value)>& field);
 
+// What no value of a record can have.
+inline bool HasNul(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
+
 // A decimal number, and nothing else, that the type has room for.
 bool ParseNumber(std::string_view text, int64_t* number);
 bool ParseNumber(std::string_view text, uint64_t* number);

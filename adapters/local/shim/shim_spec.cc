@@ -10,10 +10,6 @@
 namespace muster::local {
 namespace {
 
-bool HasNul(std::string_view text) {
-  return text.find('\0') != std::string_view::npos;
-}
-
 std::string ProblemOfFile(const char* field, const std::string& path) {
   if (path.empty() || path.front() == '/') return "";
   if (path.find('/') != std::string::npos || path.front() == '.' ||

@@ -11,14 +11,13 @@ bool HasAny(const std::string& text, std::string_view of) {
 
 constexpr std::string_view kNotInNames("=\0", 2);
 constexpr std::string_view kNotInKeys("/\0", 2);
-constexpr std::string_view kNul("\0", 1);
 
 }  // namespace
 
 std::string ProblemOf(const std::vector<ShimVariable>& variables) {
   for (const ShimVariable& v : variables) {
     const bool sources = std::ranges::all_of(v.sources, [](const auto& s) {
-      return s.starts_with('/') && !HasAny(s, kNul);
+      return s.starts_with('/') && !HasNul(s);
     });
     if (HasAny(v.name, kNotInNames) || HasAny(v.key, kNotInKeys) ||
         v.key == "." || v.key == ".." || !sources ||

@@ -7,10 +7,6 @@ namespace {
 
 constexpr uint32_t kMostMode = 0777;
 
-bool HasNul(const std::string& text) {
-  return text.find('\0') != std::string::npos;
-}
-
 bool IsAbsolute(const std::string& path) {
   return path.starts_with('/') && !HasNul(path);
 }

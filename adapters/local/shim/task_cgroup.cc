@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
-#include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/record.h"
 
 namespace muster::local {
@@ -89,12 +88,8 @@ void TaskCgroup::Remove() {
 
 std::string TaskCgroup::Write(const char* file, const std::string& text) {
   const std::string path = path_ + "/" + file;
-  const OpenFile out(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (out.ok() && write(out.fd(), text.data(), text.size()) ==
-                      static_cast<ssize_t>(text.size())) {
-    return "";
-  }
-  return "cgroup: " + path + ": " + std::strerror(errno);
+  const int error = WriteExisting(path.c_str(), text);
+  return error == 0 ? "" : "cgroup: " + path + ": " + std::strerror(error);
 }
 
 }  // namespace muster::local

@@ -24,13 +24,9 @@ bool BeSlave() {
 }
 
 bool WriteLine(const char* path, const std::string& line) {
-  const OpenFile file(open(path, O_WRONLY | O_CLOEXEC));
-  if (!file.ok()) return false;
-  if (const int error = WriteAll(file.fd(), line); error != 0) {
-    errno = error;
-    return false;
-  }
-  return true;
+  const int error = WriteExisting(path, line);
+  if (error != 0) errno = error;
+  return error == 0;
 }
 
 // What is there, in a mount of its own that is nowhere yet.
