@@ -17,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "adapters/local/client/state_folder.h"
 #include "adapters/local/model/socket_path.h"
 #include "adapters/local/shim/open_file.h"
 
@@ -156,11 +157,7 @@ void Remove(const fs::path& path) {
 
 std::string SnapshotStore() {
   const std::string own = EnvironmentText("MUSTER_CODE");
-  if (!own.empty()) return own;
-  const std::string state = EnvironmentText("XDG_STATE_HOME");
-  if (state.starts_with('/')) return state + "/muster/code";
-  const std::string home = EnvironmentText("HOME");
-  return home.starts_with('/') ? home + "/.local/state/muster/code" : "";
+  return own.empty() ? StateFolder("code") : own;
 }
 
 absl::StatusOr<CodeSnapshot> TakeSnapshot(const CodeFiles& code,

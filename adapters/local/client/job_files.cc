@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/code_snapshot.h"
+#include "adapters/local/client/state_folder.h"
 #include "adapters/local/model/socket_path.h"
 
 namespace muster::local {
@@ -22,12 +23,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMostOld = 8;
 
 // Of this user's submissions; empty: there is no home.
-std::string Store() {
-  const std::string state = EnvironmentText("XDG_STATE_HOME");
-  if (state.starts_with('/')) return state + "/muster/files";
-  const std::string home = EnvironmentText("HOME");
-  return home.starts_with('/') ? home + "/.local/state/muster/files" : "";
-}
+std::string Store() { return StateFolder("files"); }
 
 absl::Status Errno(const std::string& path) {
   return absl::ErrnoToStatus(errno, path);
