@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/adapters/local_host/cgroup_mount.h"
 #include "test/adapters/local_host/temporary_folder.h"
+#include "test/adapters/local_shim/cgroup_mount.h"
 
 namespace muster::local {
 namespace {

@@ -10,26 +10,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/shim/cgroup_limits.h"
+#include "test/adapters/local_shim/cgroup_mount.h"
 #include "test/adapters/local_shim/shim_run.h"
 
 namespace muster::local {
 namespace {
 
-// Where version 2 is mounted, or "".
-std::string Mount() {
-  std::ifstream mounts("/proc/self/mounts");
-  for (std::string device, path, type, rest;
-       mounts >> device >> path >> type && std::getline(mounts, rest);) {
-    if (type == "cgroup2") return path;
-  }
-  return "";
-}
-
 class ShimCgroupTest : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = absl::StrCat(Mount(), "/muster-test-", getpid());
-    if (Mount().empty() || mkdir(path_.c_str(), 0755) != 0) {
+    path_ = absl::StrCat(CgroupMount(), "/muster-test-", getpid());
+    if (CgroupMount().empty() || mkdir(path_.c_str(), 0755) != 0) {
       GTEST_SKIP() << "no cgroup (version 2) can be made here";
     }
     if (access((path_ + "/cgroup.kill").c_str(), W_OK) != 0) {
