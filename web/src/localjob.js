@@ -51,12 +51,9 @@ export class JobPage {
   async refresh() {
     const job = await get(`/v1/jobs/${this.id}`);
     if (job.tasks === undefined) return this.fillHead(job);  // Another's.
-    const [line, why] = await Promise.all([
-      get(`/v1/jobs/${this.id}/timeline`),
-      isOver(job) ? null : get(`/v1/jobs/${this.id}/explain`).catch(() => null),
-    ]);
+    const line = await get(`/v1/jobs/${this.id}/timeline`);
     this.job = job;
-    this.fillHead(job, why);
+    this.fillHead(job);
     this.timeline.set(job, line);
     this.log.set(this.id, line.attempts);
     this.taskRows.set(job.tasks, (task) => task.task);
@@ -65,7 +62,8 @@ export class JobPage {
     }
   }
 
-  fillHead(job, why = null) {
+  fillHead(job) {
+    const why = job.explanation;
     const state = stateOf(job);
     document.title = `#${job.id} ${job.name}: ${state}`;
     show(this.title, `#${job.id} ${job.name} `, badge(state));

@@ -100,9 +100,7 @@ HttpResponse Explain(const ApiContext& context, const Asked& asked) {
         absl::StrCat("job ", asked.job, ": has finished: ", row->phase,
                      row->reason.empty() ? "" : ", ", row->reason)));
   }
-  Json json = ExplanationJson(*explanation);
-  json["id"] = asked.job;
-  return JsonAnswer(ToText(json));
+  return JsonAnswer(ToText(ExplanationJson(asked.job, *explanation)));
 }
 
 absl::StatusOr<HistoryFilter> ReadFilter(const Asked& asked) {
@@ -330,6 +328,10 @@ HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
   if (details.ok()) {
     Json json = WholeJobJson(details->row, LastAttempts(*tasks));
     AddDetails(*details, &json);
+    const auto explanation = context.controller.Explain(job);
+    if (explanation.ok()) {
+      json["explanation"] = ExplanationJson(job, *explanation);
+    }
     return JsonAnswer(ToText(json));
   }
   const auto whole = context.history.Find(job);

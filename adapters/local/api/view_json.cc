@@ -108,8 +108,9 @@ Json ForecastJson(const ForecastResult& result) {
   return json;
 }
 
-Json ExplanationJson(const JobExplanation& explanation) {
-  return {{"phase", Name(explanation.phase)},
+Json ExplanationJson(uint64_t job, const JobExplanation& explanation) {
+  return {{"id", job},
+          {"phase", Name(explanation.phase)},
           {"gang", Name(explanation.gang)},
           {"why", explanation.text},
           {"reason", ReasonJson(explanation.reason)},

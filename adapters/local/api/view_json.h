@@ -2,6 +2,7 @@
 // there is).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -22,7 +23,8 @@ Resources CapacityOf(const Node& node, const SchedulerConfig& config);
 nlohmann::ordered_json ReasonJson(const NamedReason& reason);
 nlohmann::ordered_json SubmitJson(const SubmitResult& result);
 nlohmann::ordered_json ForecastJson(const ForecastResult& result);
-nlohmann::ordered_json ExplanationJson(const JobExplanation& explanation);
+nlohmann::ordered_json ExplanationJson(uint64_t job,
+                                       const JobExplanation& explanation);
 // Resources by their names in the configuration, in its units. `visible`: as in
 // ApiOptions.
 nlohmann::ordered_json NodeJson(

@@ -159,6 +159,16 @@ TEST(ApiTest, WhatIfTellsAndChangesNothing) {
   EXPECT_EQ(daemon.Ask("GET", "/v1/jobs").json()["jobs"].size(), 1u);
 }
 
+TEST(ApiTest, AJobThatIsThereTellsWhyItWaits) {
+  Daemon daemon;
+  daemon.Submit(ManifestOf("runs", 2));
+  const uint64_t waits = daemon.Submit(ManifestOf("waits", 2));
+  const std::string path = absl::StrCat("/v1/jobs/", waits);
+  const Json job = daemon.Ask("GET", path).json();
+  EXPECT_EQ(job["explanation"]["reason"]["code"], "insufficient");
+  EXPECT_EQ(job["explanation"], daemon.Ask("GET", path + "/explain").json());
+}
+
 TEST(ApiTest, NodesTellWhoHoldsWhat) {
   Daemon daemon;
   const uint64_t job = daemon.Submit(ManifestOf("train"));
