@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """clang-tidy on lib/ and adapters/, with the checks of .clang-tidy.
 
-    tidy.py ROOT BUILD [--jobs N] [FILE...]
+    tidy.py ROOT BUILD [--jobs N] [--part K/N] [FILE...]
 
 BUILD has a compile_commands.json. Nearly all of clang-tidy's time goes into headers
 of the system, so files of one folder are looked at as one, which includes them; those
 whose names collide with the others' are looked at apart. Without FILE (.cc) it is
-all that git knows. Exits with 1 if something was found.
+all that git knows, or of N parts the K-th. Exits with 1 if something was found.
 """
 
 import argparse
@@ -72,17 +72,26 @@ def findings(text):
     return re.split(r"^(?=\S+:\d+:\d+: (?:warning|error): )", text, flags=re.M)
 
 
+def part(text):
+    k, n = map(int, text.split("/"))
+    if not 1 <= k <= n:
+        raise ValueError
+    return k, n
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N")
     parser.add_argument("files", nargs="*", metavar="FILE")
     args = parser.parse_intermixed_args()
     root, build = args.root.resolve(), args.build.resolve()
     wanted = {os.path.relpath(file, root) for file in args.files}
-    todo = batches(root, build, wanted)
+    k, n = args.part
+    todo = batches(root, build, wanted)[k - 1::n]
     count = sum(len(files) for _, files in todo)
     if count < max(1, len(wanted)):
         sys.exit("tidy: not every FILE is a .cc file of lib/ or adapters/ that is built")
