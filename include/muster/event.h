@@ -186,11 +186,12 @@ struct CheckpointTaken {
 
 // --- Answers ----------------------------------------------------------------
 
-// What became of a task. After all but the first it holds nothing.
+// What became of a task. After all but kStarted and kSuspended it holds nothing.
 enum class TaskOutcome : uint8_t {
   kStarted,  // It runs.
   kFailed,   // It could not be started, or died.
-  // It was stopped as asked. Of a task that was not asked to stop: as kYielded.
+  // It was stopped as asked. Of a task that was not asked to stop, or to be
+  // suspended only: as kYielded.
   kReleased,
   // It finished its work for this run of its gang, and is not placed again.
   // When all have, the gang is over, also one that is being stopped. A gang
@@ -202,9 +203,12 @@ enum class TaskOutcome : uint8_t {
   // It ended well, and its place in the role is free for the next task: placed
   // again like one that yielded.
   kDone,
+  // It was suspended as asked: it keeps HostCapabilities::suspended_keeps. Of a
+  // task that is not asked to be suspended (any more) it changes nothing.
+  kSuspended,
 };
 MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded",
-                  "yielded", "done");
+                  "yielded", "done", "suspended");
 
 // The answer of one task.
 struct TaskAnswer {
@@ -236,7 +240,9 @@ struct DecisionApplied {
   uint64_t seq = 0;  // Decision::seq. One that was never made is refused.
 };
 // The host did not and will not do it. A start: all its tasks failed. An
-// eviction: the victim goes on, and the nomination it was for is undone.
+// eviction: the victim goes on, and the nomination it was for is undone. Of a
+// suspension that was done in part: likewise, and the tasks that are suspended
+// are given up; the host stops them, and they are placed anew.
 // Either way the gang is left alone for a while
 // (SchedulerConfig::backoff_base), or until a task of it fails.
 struct DecisionRefused {

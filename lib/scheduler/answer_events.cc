@@ -37,6 +37,12 @@ absl::Status CheckAnswer(const SchedulerTables& tables, const GangRecord& r,
                          : RealPlace(tables, r, task->at, a).status();
 }
 
+// What becomes of the tasks when the host does what it was asked.
+TaskOutcome AsAsked(DecisionKind kind) {
+  if (kind == DecisionKind::kSuspend) return TaskOutcome::kSuspended;
+  return IsStop(kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
+}
+
 // A refused start: its tasks failed.
 void RefuseStart(SchedulerTables& tables, GangEdit& gang,
                  const std::vector<TaskId>& owed) {
@@ -46,7 +52,8 @@ void RefuseStart(SchedulerTables& tables, GangEdit& gang,
   tables.life.Update(gang);
 }
 
-// A refused stop: the gang goes on, and is left alone for a while.
+// A refused stop: the gang goes on, without those of its tasks that have been
+// suspended already, and is left alone for a while.
 void RefuseStop(SchedulerTables& tables, GangEdit& gang,
                 const std::vector<TaskId>& owed) {
   for (const TaskId id : owed) {
@@ -58,6 +65,7 @@ void RefuseStop(SchedulerTables& tables, GangEdit& gang,
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
     tables.life.GoOn(*gang);
+    tables.life.DropSuspended(gang);
     if (gang->started == kForever) gang->started = tables.now;
   } else if (HasTask(*gang, TaskPhase::kSuspended)) {
     gang->phase = GangPhase::kSuspended;
@@ -111,10 +119,8 @@ absl::Status Take(SchedulerTables& tables, const DecisionApplied& e) {
   if (g == kNoGang) return absl::OkStatus();
   GangEdit gang(tables, g);
   const PendingDecision pending = Answers::PendingOf(*gang, e.seq);
-  const TaskOutcome outcome =
-      IsStop(pending.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
   for (const TaskId id : pending.tasks)
-    tables.life.Answer(gang, id, 0, outcome);
+    tables.life.Answer(gang, id, 0, AsAsked(pending.kind));
   tables.life.Update(gang);
   return absl::OkStatus();
 }

@@ -64,6 +64,11 @@ bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
 }
 
+bool IsToBeSuspended(const GangRecord& r, const TaskRecord& task) {
+  return r.phase == GangPhase::kSuspending &&
+         task.phase == TaskPhase::kReleasing && !IsShrunk(r, task);
+}
+
 bool IsShrunk(const GangRecord& r, const TaskRecord& task) {
   return std::ranges::any_of(r.pending, [&](const PendingRecord& pending) {
     return pending.seq == task.pending_seq &&

@@ -151,6 +151,8 @@ inline bool IsLive(const GangRecord& r) { return IsLive(r.phase); }
 // Whether a decision that is not answered yet stops the task for good, while
 // the gang goes on.
 bool IsShrunk(const GangRecord& r, const TaskRecord& task);
+// Whether that is what the host was asked last.
+bool IsToBeSuspended(const GangRecord& r, const TaskRecord& task);
 // TaskRecord::keeps, by the phases of the gang and of the task.
 bool Keeps(const GangRecord& r, const TaskRecord& task);
 // The position in the role's shapes of the one that the task has.

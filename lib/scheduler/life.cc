@@ -16,6 +16,14 @@ void Life::Drop(GangEdit& gang, TaskId id) {
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
+void Life::DropSuspended(GangEdit& gang) {
+  for (size_t i = gang->tasks.size(); i-- > 0;) {
+    if (gang->tasks[i].phase == TaskPhase::kSuspended) {
+      Drop(gang, gang->tasks[i].task);
+    }
+  }
+}
+
 void Life::FailStart(GangRecord& r) {
   const SchedulerConfig& config = tables_.config;
   ++r.failures;
@@ -84,9 +92,8 @@ void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
 
 void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
                            TaskOutcome outcome) {
-  const bool suspending =
-      gang->phase == GangPhase::kSuspending && !IsShrunk(*gang, task);
-  if (suspending && outcome == TaskOutcome::kReleased) {
+  const bool suspending = IsToBeSuspended(*gang, task);
+  if (outcome == TaskOutcome::kSuspended) {
     tables_.answers.Settle(*gang, task);
     tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
   } else if (outcome == TaskOutcome::kSucceeded &&
@@ -106,6 +113,9 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
     return false;  // Over: late or doubled.
   }
   const bool started = outcome == TaskOutcome::kStarted;
+  if (outcome == TaskOutcome::kSuspended && !IsToBeSuspended(*gang, *task)) {
+    return false;  // Overtaken, or answered twice.
+  }
   switch (task->phase) {
     case TaskPhase::kNominated:
     case TaskPhase::kSucceeded:
@@ -129,9 +139,7 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
         Drop(gang, id);
         return true;
       }
-      if (started || outcome == TaskOutcome::kReleased) {
-        return false;  // Overtaken, or answered twice.
-      }
+      if (started) return false;  // Overtaken.
       Drop(gang, id);
       gang->repair_reason = ReasonCode::kTaskFailed;
       return true;

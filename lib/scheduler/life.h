@@ -32,6 +32,8 @@ class Life {
   bool Answer(GangEdit& gang, TaskId id, uint32_t attempt, TaskOutcome outcome);
   // The task is nowhere any more.
   void Drop(GangEdit& gang, TaskId id);
+  // A gang that runs keeps nothing suspended.
+  void DropSuspended(GangEdit& gang);
   // The gang's phase, from what its tasks do; it may leave.
   void Update(GangEdit& gang);
 

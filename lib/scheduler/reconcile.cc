@@ -312,8 +312,12 @@ void Lose(SchedulerTables& tables, GangEdit& gang, TaskId id) {
       phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
   tables.report.tasks_lost += !releasing;
   tables.report.tasks_confirmed += releasing;
+  // What is suspended need not be reported.
   tables.life.Answer(gang, id, 0,
-                     releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
+                     IsToBeSuspended(*gang, *FindTask(*gang, id))
+                         ? TaskOutcome::kSuspended
+                     : releasing ? TaskOutcome::kReleased
+                                 : TaskOutcome::kFailed);
 }
 
 // Since when all that runs of a gang does, as far as it is reported.
@@ -338,11 +342,7 @@ void SettlePhase(SchedulerTables& tables, GangEdit& gang,
         gang->phase == GangPhase::kRunning || gang->started != kForever;
     if (!ran) gang->started = RunsSince(real, tables.now);
     tables.life.GoOn(*gang);
-    for (size_t i = gang->tasks.size(); i-- > 0;) {
-      if (gang->tasks[i].phase == TaskPhase::kSuspended) {
-        tables.life.Drop(gang, gang->tasks[i].task);
-      }
-    }
+    tables.life.DropSuspended(gang);
     tables.activator.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;

@@ -46,16 +46,17 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
     const PlannedTaskRecord& p = d.tasks[t];
     TaskAnswer a{p.task, p.attempt, TaskOutcome::kReleased, "", {}};
     const Key key{d.gang, p.task};
+    Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt,
+              p.first_slice};
     suspended_.erase(key);
-    if (IsStop(d)) {
-      const auto ran = real_.find(key);
-      if (ran != real_.end()) {
-        if (d.kind == DecisionKind::kSuspend) suspended_.insert(*ran);
-        real_.erase(ran);
-      }
+    if (d.kind == DecisionKind::kSuspend) {  // Before it ran, perhaps.
+      a.outcome = TaskOutcome::kSuspended;
+      suspended_.insert_or_assign(key,
+                                  real_.try_emplace(key, real).first->second);
+      real_.erase(key);
+    } else if (IsStop(d)) {
+      real_.erase(key);
     } else {
-      Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt,
-                p.first_slice};
       a.outcome = TaskOutcome::kStarted;
       if (!elsewhere.empty()) {
         real.node = elsewhere;
@@ -111,6 +112,7 @@ TasksAnswered Host::FailAll(size_t i) {
   for (const PlannedTaskRecord& p : d.tasks) {
     // A task that dies while it is being stopped is gone as well.
     real_.erase({d.gang, p.task});
+    suspended_.erase({d.gang, p.task});
     answer.tasks.push_back({p.task, p.attempt, TaskOutcome::kFailed, "", {}});
   }
   pending_.erase(pending_.begin() + static_cast<long>(i));
@@ -126,6 +128,9 @@ DecisionRefused Host::Refuse(size_t i) {
                         Real{p.node, NumbersOf(p.devices), p.alternative,
                              p.attempt, p.first_slice});
     }
+    // A gang that runs keeps nothing suspended.
+    const auto of_gang = [&](const auto& r) { return r.first.first == d.gang; };
+    if (std::ranges::any_of(real_, of_gang)) std::erase_if(suspended_, of_gang);
   }
   pending_.erase(pending_.begin() + static_cast<long>(i));
   return {d.seq};

@@ -187,6 +187,8 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"all tasks failed", Tasks(TaskOutcome::kFailed, {kOne, kTwo})},
       {"one task released", Tasks(TaskOutcome::kReleased, {kOne})},
       {"all tasks released", Tasks(TaskOutcome::kReleased, {kOne, kTwo})},
+      {"one task suspended", Tasks(TaskOutcome::kSuspended, {kOne})},
+      {"all tasks suspended", Tasks(TaskOutcome::kSuspended, {kOne, kTwo})},
       {"one task succeeded", Tasks(TaskOutcome::kSucceeded, {kOne})},
       {"all tasks succeeded", Tasks(TaskOutcome::kSucceeded, {kOne, kTwo})},
       {"one task yielded", Tasks(TaskOutcome::kYielded, {kOne})},
@@ -406,7 +408,7 @@ TEST(StateMachine, AnAnswerAboutAnEarlierLifeChangesNothing) {
     const SchedulerState before = Essence(s);
     for (const TaskOutcome outcome :
          {TaskOutcome::kStarted, TaskOutcome::kFailed, TaskOutcome::kReleased,
-          TaskOutcome::kSucceeded}) {
+          TaskOutcome::kSucceeded, TaskOutcome::kSuspended}) {
       s.Answers("g", kOne, outcome, /*attempt=*/1);
       s.Answers("g", kTwo, outcome, /*attempt=*/1);
       EXPECT_EQ(Essence(s), before) << Name(outcome);

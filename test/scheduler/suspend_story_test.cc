@@ -110,6 +110,47 @@ TEST_F(HalfSuspended, TheOtherIsFoundRunning) {
   ExpectLacking();
 }
 
+// One of two tasks is suspended, and the host refuses the other: no gang runs
+// with a part of it suspended. The one is placed anew.
+TEST_F(SuspendStories, OneIsSuspendedAndTheHostRefusesTheOther) {
+  HasNode("n2");
+  Gang a = Heavy("a", 10, "low");
+  a.roles[0].min_tasks = a.roles[0].desired_tasks = 2;
+  Runs(a);
+  s.Submit(Heavy("b", 10, "mid"));
+  s.Pass();
+  s.Answers("a", {0, 0}, TaskOutcome::kSuspended);
+  EXPECT_EQ(s.Phase("a"), "suspending");
+  s.Refused(DecisionKind::kSuspend, "a");
+  EXPECT_EQ(s.Phase("a"), "running");
+  ASSERT_EQ(s.Of("a").tasks.size(), 1u);
+  EXPECT_EQ(s.Of("a").tasks[0].task, (TaskId{0, 1}));
+  EXPECT_EQ(FreeGb(Ledger::kNow), 100);
+  s.ExpectRestorable();
+}
+
+// The answer to the suspension comes again when the gang is to be stopped: it
+// is not taken for the answer to that.
+TEST_F(SuspendStories, TheAnswerOfASuspensionIsNoneToAnEviction) {
+  Suspend(60, 30);
+  s.PassAfter(601);
+  EXPECT_EQ(s.Phase("a"), "stopping");
+  s.Answers("a", {0, 0}, TaskOutcome::kSuspended, /*attempt=*/1);
+  EXPECT_EQ(s.Phase("a"), "stopping");
+  s.Refused(DecisionKind::kEvict, "a");
+  EXPECT_EQ(s.Phase("a"), "suspended");
+}
+
+// The host stops what it was asked to suspend.
+TEST_F(SuspendStories, ATaskThatIsReleasedIsNotSuspended) {
+  Runs(Heavy("a", 60, "low"));
+  s.Submit(Heavy("b", 30, "mid"));
+  s.Pass();
+  s.Answers("a", {0, 0}, TaskOutcome::kReleased);
+  EXPECT_EQ(s.Phase("a"), "waiting");
+  EXPECT_EQ(FreeGb(Ledger::kNow), 100);
+}
+
 TEST_F(SuspendStories, WhatItKeepsIsNotFree) {
   Suspend(60, 30);
   EXPECT_EQ(FreeGb(Ledger::kNow), 10);

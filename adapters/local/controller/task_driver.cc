@@ -106,7 +106,7 @@ LiveTask* TaskDriver::InPlace(JobRecord* job, TaskId place) {
 void TaskDriver::Suspend(JobRecord* job, TaskId place) {
   LiveTask* task = InPlace(job, place);
   if (task == nullptr || task->deferred) {
-    return Answer(job, place, TaskOutcome::kReleased);
+    return Answer(job, place, TaskOutcome::kSuspended);
   }
   if (task->row.state == "stop") return;  // Its end is the answer.
   SetState(task, "suspended");
@@ -153,7 +153,7 @@ void TaskDriver::Started(LiveTask* task) {
 void TaskDriver::Suspended(JobRecord* job, LiveTask* task) {
   if (!task->asked || task->row.state != "suspended") return;
   task->asked = false;
-  Answer(job, {task->row.key.role, task->slot}, TaskOutcome::kReleased);
+  Answer(job, {task->row.key.role, task->slot}, TaskOutcome::kSuspended);
 }
 
 void TaskDriver::Resumed(JobRecord* job, LiveTask* task) {
