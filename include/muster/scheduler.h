@@ -172,6 +172,13 @@ class MUSTER_API Scheduler {
   NodeId FindNode(std::string_view key) const;
   // The gang as submitted, with its state; NOT_FOUND for an unknown key.
   absl::StatusOr<GangState> Find(std::string_view gang) const;
+  // The gang's roles as submitted, without a copy; empty for an invalid handle.
+  // Valid until the scheduler is changed. O(1).
+  std::span<const Role> RolesOf(GangId gang) const;
+  // How many gangs that wait in its queue are before it; 0 where it does not
+  // wait, or the handle is invalid. Belongs to the thread that schedules.
+  // O(log gangs).
+  uint32_t CountAhead(GangId gang) const;
   // Number of gangs in each phase, by GangPhase.
   std::vector<uint32_t> PhaseCounts() const;
   // What the queue and all below it hold (kLater: nominated included,

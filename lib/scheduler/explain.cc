@@ -84,8 +84,7 @@ Explanation ExplainGang(SchedulerTables& tables, GangSolver& solver,
   } else if (r.phase == GangPhase::kWaiting ||
              r.phase == GangPhase::kSuspended) {
     reason = WhyWaits(tables, solver, g);
-    e.ahead =
-        tables.lists.waiting().CountAhead(r.queue, tables.lists.PositionOf(g));
+    e.ahead = tables.lists.CountAhead(g);
   }
   e.reason = Named(tables, reason, g);
   if (r.held) e.held_why = r.held_why;

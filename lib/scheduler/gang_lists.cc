@@ -64,6 +64,13 @@ QueuePosition GangLists::PositionOf(GangIndex g) const {
   return {tables_.PriorityOf(r), 0, r.submitted, r.key, g};
 }
 
+uint32_t GangLists::CountAhead(GangIndex g) {
+  const GangRecord& r = tables_.gangs.at(g);
+  const bool waits =
+      r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
+  return waits ? waiting().CountAhead(r.queue, PositionOf(g)) : 0;
+}
+
 // When time alone makes a check of it due.
 Time GangLists::WakeAt(const GangRecord& r) const {
   const auto after_now = [&](Time at) {

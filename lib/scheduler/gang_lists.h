@@ -37,6 +37,8 @@ class GangLists {
   void Remove(GangIndex g, GangRecord& r);
 
   QueuePosition PositionOf(GangIndex g) const;
+  // How many that wait in its queue are before it; 0 where it does not wait.
+  uint32_t CountAhead(GangIndex g);
 
   // Gangs of the queue with tasks that hold or are nominated for something.
   const Holding& holding(QueueIndex q) const;

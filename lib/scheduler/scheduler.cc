@@ -341,6 +341,17 @@ absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
   return StateOf(impl_->tables(), g);
 }
 
+std::span<const Role> Scheduler::RolesOf(GangId gang) const {
+  const SchedulerTables& tables = impl_->tables();
+  if (!tables.gangs.Has(gang)) return {};
+  return tables.SpecOf(gang.index).gang().roles;
+}
+
+uint32_t Scheduler::CountAhead(GangId gang) const {
+  SchedulerTables& tables = impl_->tables();
+  return tables.gangs.Has(gang) ? tables.lists.CountAhead(gang.index) : 0;
+}
+
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
   std::vector<uint32_t> counts(EnumNames(GangPhase{}).size(), 0);
   const GangTable& gangs = impl_->tables().gangs;

@@ -457,6 +457,12 @@ TEST_F(SchedulerTest, AGangKnowsHowManyAreBeforeIt) {
   s.Pass();
   EXPECT_EQ(s.scheduler().Explain("a")->ahead, 0u);
   EXPECT_EQ(s.scheduler().Explain("c")->ahead, 2u);
+  const GangId c = s.scheduler().FindGang("c");
+  EXPECT_EQ(s.scheduler().CountAhead(c), 2u);
+  EXPECT_THAT(s.scheduler().RolesOf(c),
+              ::testing::ElementsAreArray(s.Of("c").gang.roles));
+  EXPECT_EQ(s.scheduler().CountAhead(GangId{}), 0u);
+  EXPECT_TRUE(s.scheduler().RolesOf(GangId{}).empty());
   ASSERT_EQ(s.plan().waiting.size(), 1u) << "one class, one line";
   EXPECT_EQ(s.plan().waiting[0].count, 3u);
 }

@@ -1,9 +1,11 @@
 // The queue in the order in which it is decided.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,7 +15,7 @@
 #include "adapters/local/api/job_json.h"
 #include "adapters/local/api/view_json.h"
 #include "adapters/local/controller/job_maker.h"
-#include "muster/state.h"
+#include "muster/gang.h"
 
 namespace muster::local {
 namespace {
@@ -38,24 +40,46 @@ auto OrderOf(const Entry& entry) {
 
 // What its tasks ask for altogether, in thousandths of a device; of an elastic
 // job, what it would like to have.
-int64_t GpusOf(const Scheduler& scheduler, uint64_t job) {
-  const auto gang = scheduler.Find(GangKey(job));
-  if (!gang.ok()) return 0;
+int64_t GpusOf(std::span<const Role> roles) {
   int64_t milli = 0;
-  for (const Role& role : gang->gang.roles) {
+  for (const Role& role : roles) {
     const DeviceRequest& devices = role.shape.devices;
     milli += int64_t{role.desired_tasks} * devices.count * devices.milli;
   }
   return milli;
 }
 
-std::string RowText(const ApiContext& context, const Viewer& viewer,
-                    const Entry& entry) {
-  JobExplanation explanation;
-  if (entry.waits) {
-    auto known = context.controller.Explain(entry.row->id);
-    if (known.ok()) explanation = *std::move(known);
+// Why the jobs wait. Those of one class of gangs do so for the same reason,
+// which is asked for once.
+class Explanations {
+ public:
+  explicit Explanations(const ApiContext& context) : context_(context) {}
+
+  // Valid until the next call.
+  const JobExplanation& Of(uint64_t job, GangId gang) {
+    const uint64_t known =
+        context_.controller.scheduler().WaitingGangClass(gang);
+    if (known == 0) return Ask(job, &alone_);
+    const auto [it, added] = by_class_.try_emplace(known);
+    const bool told = !added && it->second.reason.code != ReasonCode::kNone;
+    return told ? it->second : Ask(job, &it->second);
   }
+
+ private:
+  const JobExplanation& Ask(uint64_t job, JobExplanation* explanation) {
+    auto answer = context_.controller.Explain(job);
+    *explanation = answer.ok() ? *std::move(answer) : JobExplanation{};
+    return *explanation;
+  }
+
+  const ApiContext& context_;
+  std::unordered_map<uint64_t, JobExplanation> by_class_;
+  JobExplanation alone_;
+};
+
+std::string RowText(const Viewer& viewer, const Entry& entry,
+                    std::span<const Role> roles,
+                    const JobExplanation& explanation) {
   std::string text =
       JobLine(*entry.row, ReaderOf(viewer, *entry.row), explanation.text);
   text.pop_back();  // The brace.
@@ -63,9 +87,8 @@ std::string RowText(const ApiContext& context, const Viewer& viewer,
     absl::StrAppend(&text,
                     ",\"blocked_by\":", ToText(ReasonJson(explanation.reason)));
   }
-  return absl::StrCat(
-      text, ",\"gpus\":", GpusOf(context.controller.scheduler(), entry.row->id),
-      ",\"ahead\":", entry.ahead, "}");
+  return absl::StrCat(text, ",\"gpus\":", GpusOf(roles),
+                      ",\"ahead\":", entry.ahead, "}");
 }
 
 }  // namespace
@@ -82,17 +105,22 @@ serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked) {
     if (entry.waits) {
       ++waiting;
       entry.asked = !row->held && row->phase == "queued";
-      const auto why = scheduler.Explain(GangKey(row->id));
-      if (why.ok()) entry.ahead = why->ahead;
+      entry.ahead = scheduler.CountAhead(scheduler.FindGang(GangKey(row->id)));
     }
     entries.push_back(entry);
   }
   std::ranges::sort(entries, {}, OrderOf);
   const size_t shown = std::min<size_t>(*limit, entries.size());
+  const JobExplanation none;
+  Explanations explanations(context);
   std::string rows;
   for (size_t i = 0; i < shown; ++i) {
-    absl::StrAppend(&rows, i == 0 ? "" : ",",
-                    RowText(context, asked.viewer, entries[i]));
+    const Entry& entry = entries[i];
+    const GangId gang = scheduler.FindGang(GangKey(entry.row->id));
+    absl::StrAppend(
+        &rows, i == 0 ? "" : ",",
+        RowText(asked.viewer, entry, scheduler.RolesOf(gang),
+                entry.waits ? explanations.Of(entry.row->id, gang) : none));
   }
   return JsonAnswer(absl::StrCat("{\"jobs\":[", rows, "],\"waiting\":", waiting,
                                  ",\"running\":", entries.size() - waiting,
