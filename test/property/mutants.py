@@ -156,8 +156,9 @@ MUTANTS = [
     ("tells: a node set", "lib/scheduler/node_events.cc",
      "tables.activator.StructureChanged();", ";"),
     ("tells: a gang that is found to run", "lib/scheduler/reconcile.cc",
-     """    }
-    tables.activator.VictimsChanged(*gang);""", "    }"),
+     """    tables.life.DropSuspended(gang);
+    tables.activator.VictimsChanged(*gang);""",
+     "    tables.life.DropSuspended(gang);"),
     ("tells: a new node's room", "lib/scheduler/node_changes.cc",
      """  tables.activator.RoomFreed(n);
   tables.activator.StructureChanged();
