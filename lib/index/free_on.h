@@ -30,11 +30,15 @@ inline int64_t FreeOn(const Cluster& cluster, NodeIndex node, ResourceKind kind,
 }
 
 // The same of all kinds.
+inline void FreeOn(const Cluster& cluster, NodeIndex node, Ledger ledger,
+                   Resources* free) {
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    free->Set(k, FreeOn(cluster, node, k, ledger));
+  }
+}
 inline Resources FreeOn(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   Resources free(cluster.resource_count());
-  for (ResourceKind k = 0; k < free.size(); ++k) {
-    free.Set(k, FreeOn(cluster, node, k, ledger));
-  }
+  FreeOn(cluster, node, ledger, &free);
   return free;
 }
 

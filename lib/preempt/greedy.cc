@@ -80,7 +80,8 @@ bool Greedy::TakeAll(const VictimRegion& region) {
   victims_.Clear();
   std::vector<Victim> all;
   for (uint32_t c : region.candidates) all.push_back({c, problem_.Size(c)});
-  for (const Victim& victim : problem_.SmallestFirst(std::move(all))) {
+  problem_.SortSmallestFirst(&all);
+  for (const Victim& victim : all) {
     const uint32_t c = victim.candidate;
     if (victims_.Take(c, victim.tasks)) continue;
     for (uint32_t size = problem_.ShrinkSizeCount(c); size > 0; --size) {
@@ -212,14 +213,18 @@ void Greedy::FindMoves(NodeIndex node, Bundle* bundle) {
 
 void Greedy::FindLocals(NodeIndex node) {
   locals_.clear();
+  backs_.clear();
   for (const VictimTask& task : regions_.On(node)) {
     const uint32_t before = victims_.released(task.candidate);
     if (task.back < before) continue;
     if (locals_.empty() || locals_.back().candidate != task.candidate) {
-      locals_.push_back(
-          {.candidate = task.candidate, .before = before, .now = before});
+      locals_.push_back({.candidate = task.candidate,
+                         .before = before,
+                         .now = before,
+                         .first = static_cast<uint32_t>(backs_.size())});
     }
-    locals_.back().backs.push_back(task.back);
+    backs_.push_back(task.back);
+    ++locals_.back().count;
   }
 }
 
@@ -254,8 +259,9 @@ Greedy::Move Greedy::Cheapest() const {
   Move best;
   for (size_t l = 0; l < locals_.size(); ++l) {
     const Local& local = locals_[l];
-    const auto next = std::ranges::lower_bound(local.backs, local.now);
-    if (next == local.backs.end()) continue;
+    const std::span<const uint32_t> backs = BacksOf(local);
+    const auto next = std::ranges::lower_bound(backs, local.now);
+    if (next == backs.end()) continue;
     const uint32_t all = problem_.Size(local.candidate);
     const uint32_t shrink = problem_.AtLeast(local.candidate, *next + 1);
     if (!local.shrink_refused && shrink < all) Consider(l, shrink, &best);
@@ -270,7 +276,7 @@ void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
             .tasks = tasks,
             .added = problem_.CostBeyond(l.candidate, l.now, tasks),
             .amount = 0};
-  for (uint32_t back : l.backs) {
+  for (uint32_t back : BacksOf(l)) {
     if (back < l.now || back >= tasks) continue;
     move.amount +=
         std::max<int64_t>(1, problem_.Amount(problem_.Task(l.candidate, back)));
@@ -284,7 +290,7 @@ void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
 // Releases `tasks` tasks of the candidate for the bundle.
 void Greedy::Apply(size_t local, uint32_t tasks) {
   Local& l = locals_[local];
-  for (uint32_t back : l.backs) {
+  for (uint32_t back : BacksOf(l)) {
     const Allocation& a = problem_.Task(l.candidate, back);
     if (back >= l.now && back < tasks) {
       problem_.cluster().Credit(a, Ledger::kLater);
@@ -297,16 +303,19 @@ void Greedy::Apply(size_t local, uint32_t tasks) {
 
 // Removes redundant victims of the slot, most expensive first.
 void Greedy::Trim(NodeIndex node) {
-  std::vector<size_t> order;
+  redundant_.clear();
   for (size_t l = 0; l < locals_.size(); ++l) {
-    if (locals_[l].now > locals_[l].before) order.push_back(l);
+    if (locals_[l].now > locals_[l].before) redundant_.push_back(l);
   }
   const auto added = [&](size_t l) {
     const Local& local = locals_[l];
     return problem_.CostBeyond(local.candidate, local.before, local.now);
   };
-  std::ranges::stable_sort(order, std::greater<>(), added);
-  for (size_t l : order) {
+  std::ranges::sort(redundant_, [&](size_t a, size_t b) {
+    const auto order = added(b) <=> added(a);
+    return order != 0 ? order < 0 : a < b;
+  });
+  for (size_t l : redundant_) {
     const uint32_t now = locals_[l].now;
     Apply(l, locals_[l].before);
     const bool enough =

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -47,7 +48,8 @@ class Greedy {
     uint32_t now = 0;     // Released in the bundle.
     bool shrink_refused = false;
     bool stop_refused = false;
-    std::vector<uint32_t> backs{};  // Ascending.
+    uint32_t first = 0;  // Of its tasks, in backs_.
+    uint32_t count = 0;
   };
   struct Move {
     size_t local = 0;
@@ -80,6 +82,9 @@ class Greedy {
   void FindLocals(NodeIndex node);
   bool Rises(NodeIndex node) const;
   bool Grow(NodeIndex node);
+  std::span<const uint32_t> BacksOf(const Local& local) const {
+    return std::span(backs_).subspan(local.first, local.count);
+  }
   Move Cheapest() const;
   void Consider(size_t local, uint32_t tasks, Move* best) const;
   void Apply(size_t local, uint32_t tasks);
@@ -96,7 +101,9 @@ class Greedy {
   std::vector<uint32_t> unknown_;    // Of them, those that are.
   std::vector<QueuedBundle> queue_;  // A heap; of some bundles old ones, too.
   std::vector<Local> locals_;
-  std::vector<uint32_t> base_;  // Slots by need before the bundle.
+  std::vector<uint32_t> backs_;    // Of all of them; of each ascending.
+  std::vector<size_t> redundant_;  // For Trim.
+  std::vector<uint32_t> base_;     // Slots by need before the bundle.
   // Gains of whole gangs met on several nodes, while nothing changes.
   absl::flat_hash_map<uint64_t, std::vector<uint64_t>> known_gains_;
 };

@@ -141,20 +141,19 @@ int64_t PreemptionProblem::Amount(const Allocation& a) const {
                 : cluster_.demand(a.shape)[scarce_];
 }
 
-std::vector<Victim> PreemptionProblem::SmallestFirst(
-    std::vector<Victim> victims) const {
-  std::vector<std::pair<int64_t, Victim>> keyed;
-  keyed.reserve(victims.size());
-  for (const Victim& victim : victims) {
+void PreemptionProblem::SortSmallestFirst(std::vector<Victim>* victims) {
+  sized_.clear();
+  for (const Victim& victim : *victims) {
     int64_t amount = 0;
     for (uint32_t back = 0; back < victim.tasks; ++back) {
       amount += Amount(Task(victim.candidate, back));
     }
-    keyed.emplace_back(amount, victim);
+    sized_.push_back({amount, sized_.size(), victim});
   }
-  std::ranges::stable_sort(keyed, {}, [](const auto& k) { return k.first; });
-  for (size_t v = 0; v < keyed.size(); ++v) victims[v] = keyed[v].second;
-  return victims;
+  std::ranges::sort(sized_, {}, [](const Sized& sized) {
+    return std::pair(sized.amount, sized.position);
+  });
+  for (size_t v = 0; v < sized_.size(); ++v) (*victims)[v] = sized_[v].victim;
 }
 
 Fit PreemptionProblem::Ask(std::span<const NodeIndex> within) {

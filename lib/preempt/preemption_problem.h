@@ -93,8 +93,9 @@ class PreemptionProblem {
   // What the allocation holds of the scarce kind; more for a share of a
   // device's memory costs a look at the device.
   int64_t Amount(const Allocation& a) const;
-  // The victims by what they release, the least first.
-  std::vector<Victim> SmallestFirst(std::vector<Victim> victims) const;
+  // Orders the victims by what they release, the least first; equal ones stay
+  // in their order.
+  void SortSmallestFirst(std::vector<Victim>* victims);
 
   // --- Questions ----------------------------------------------------------
   // Whether the gang fits `within` (empty: wherever the request allows) as
@@ -134,6 +135,12 @@ class PreemptionProblem {
   std::vector<RoleNeed> needs_;
   ResourceKind scarce_ = 0;
   bool slots_decide_ = false;
+  struct Sized {
+    int64_t amount = 0;
+    size_t position = 0;
+    Victim victim{};
+  };
+  std::vector<Sized> sized_;  // For SortSmallestFirst.
   PlacementResult answer_;
   bool cut_short_ = false;
   uint64_t searched_ = 0;  // Victim steps so far.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace muster::preempt {
 namespace {
@@ -32,9 +33,16 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   if (node_offers_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
        ++kick) {
+    if (IsLeast(region.bound)) break;
     if (Kick(1 + kick % kAway)) improved = true;
   }
   return improved;
+}
+
+// Whether nothing within the bound is better than the best.
+bool SwapSearch::IsLeast(const VictimCost& bound) const {
+  return std::tie(best_.cost, best_.broken) <=
+         std::tie(bound.cost, bound.broken);
 }
 
 // Descends to a local optimum. Whether that is better.
@@ -48,7 +56,7 @@ bool SwapSearch::Descend() {
 // to the best solution if that is no better.
 bool SwapSearch::Kick(uint32_t away) {
   const VictimCost best = best_;
-  const std::vector<Victim> found = *found_;
+  before_kick_ = *found_;
   levels_.clear();
   for (const uint32_t p : all_) levels_.push_back(node_offers_.Level(p));
   switch (dice_.Below(3)) {
@@ -69,7 +77,7 @@ bool SwapSearch::Kick(uint32_t away) {
   Descend();
   if (best_ < best) return true;
   best_ = best;
-  *found_ = found;
+  *found_ = before_kick_;
   for (const uint32_t p : all_) SetLevel(p, levels_[p]);
   changes_.clear();
   return false;
@@ -96,7 +104,7 @@ void SwapSearch::TakeNear(uint32_t neighbours) {
 // Leaves out random victims, one after the other, and replaces each.
 void SwapSearch::LeaveSome(uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    const std::vector<Victim> victims = Victims();
+    const std::vector<Victim>& victims = Victims();
     if (victims.empty()) return;
     const uint32_t c = victims[dice_.Below(victims.size())].candidate;
     LeaveOut(c);
@@ -254,12 +262,12 @@ void SwapSearch::LeaveOut(uint32_t candidate) {
 bool SwapSearch::Accept() {
   if (node_offers_.given() < goal_ || node_offers_.cost() >= best_)
     return false;
-  std::vector<Victim> victims = Victims();
+  const std::vector<Victim>& victims = Victims();
   const bool allowed = victims_.EnterAll(victims) && victims_.QuotaSuffices();
   victims_.LeaveAll();
   if (!allowed) return false;
   best_ = node_offers_.cost();
-  *found_ = std::move(victims);
+  *found_ = victims;
   changes_.clear();
   return true;
 }
@@ -343,12 +351,13 @@ void SwapSearch::Trim() {
   }
 }
 
-std::vector<Victim> SwapSearch::Victims() const {
-  std::vector<Victim> victims;
+// Valid until the next call.
+const std::vector<Victim>& SwapSearch::Victims() {
+  gone_.clear();
   for (const uint32_t c : node_offers_.involved()) {
-    if (node_offers_.Gone(c) > 0) victims.push_back({c, node_offers_.Gone(c)});
+    if (node_offers_.Gone(c) > 0) gone_.push_back({c, node_offers_.Gone(c)});
   }
-  return victims;
+  return gone_;
 }
 
 }  // namespace muster::preempt

@@ -51,6 +51,7 @@ class SwapSearch {
   void FindOffers(NodeIndex node, std::vector<NodeOffers::Offer>* offers);
   void StartFrom(const std::vector<Victim>& victims);
 
+  bool IsLeast(const VictimCost& bound) const;
   bool Descend();
   bool Kick(uint32_t away);
   void BeginAnew(uint32_t places);
@@ -71,7 +72,7 @@ class SwapSearch {
   bool Fill(uint32_t without);
   uint32_t CheapestOpen();
   void Trim();
-  std::vector<Victim> Victims() const;
+  const std::vector<Victim>& Victims();
 
   PreemptionProblem& problem_;
   RegionSlots& region_slots_;
@@ -90,6 +91,8 @@ class SwapSearch {
   uint64_t goal_ = 0;  // Slots that must be given.
   VictimCost best_{};
   std::vector<Victim>* found_ = nullptr;
+  std::vector<Victim> before_kick_;
+  std::vector<Victim> gone_;  // For Victims().
 };
 
 }  // namespace muster::preempt

@@ -413,7 +413,8 @@ bool PrioritySearch::ReduceTo(uint32_t c, uint32_t tasks) {
   if (problem_.CostOf(c, tasks) > problem_.CostOf(c, before)) return false;
   victims_.Release(c, tasks);
   if (region_slots_.Fits()) {
-    const std::vector<Victim> old = victims_.InOrder();
+    std::vector<Victim> old;
+    if (quota_lacks_) old = victims_.InOrder();
     if (victims_.Enter(c, tasks) || victims_.Reorder(c, tasks)) {
       if (!quota_lacks_ || victims_.QuotaSuffices()) return true;
       victims_.Reenter(old);

@@ -90,7 +90,9 @@ void VictimSet::RevertTo(size_t mark) {
 }
 
 bool VictimSet::EnterAll(const std::vector<Victim>& victims) {
-  for (const Victim& victim : problem_.SmallestFirst(victims)) {
+  to_enter_ = victims;
+  problem_.SortSmallestFirst(&to_enter_);
+  for (const Victim& victim : to_enter_) {
     if (Enter(victim.candidate, victim.tasks)) continue;
     LeaveAll();
     return false;

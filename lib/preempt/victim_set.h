@@ -75,6 +75,7 @@ class VictimSet {
   std::vector<uint32_t> entered_;
   std::vector<uint32_t> order_;  // Those entered, as the policy accepted them.
   std::vector<Change> changes_;
+  std::vector<Victim> to_enter_;  // For EnterAll.
   VictimCost cost_;
 };
 

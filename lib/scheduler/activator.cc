@@ -375,15 +375,14 @@ void Activator::ActivatePreemptors() {
 
 // The kinds of which the preemptor is owed some and may reclaim the least
 // amount from the victim.
-uint64_t Activator::KindsToReclaim(QueueIndex preemptor,
-                                   QueueIndex victim) const {
+uint64_t Activator::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) {
   uint64_t kinds = 0;
-  for (ResourceKind kind = 0; kind < tables_.queues.kinds(); ++kind) {
+  for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
     if (owed_[kind] <= 0) continue;
-    Resources one(tables_.queues.kinds());
-    one.Set(kind, 1);
-    if (tables_.quota.MayReclaim(preemptor, victim, one))
+    one_.Set(kind, 1);
+    if (tables_.quota.MayReclaim(preemptor, victim, one_))
       kinds |= uint64_t{1} << kind;
+    one_.Set(kind, 0);
   }
   return kinds;
 }

@@ -123,7 +123,7 @@ class Activator {
   };
   void ActivatePreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                             const PossibleVictims& beside);
-  uint64_t KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const;
+  uint64_t KindsToReclaim(QueueIndex preemptor, QueueIndex victim);
   bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                    const GangSpec& spec) const;
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
@@ -185,6 +185,7 @@ class Activator {
   std::vector<Demand> demands_;  // By spec.
   // Of the leaf that is looked at, by kind: QuotaChecker::MostToReclaim.
   std::vector<int64_t> owed_;
+  Resources one_;  // For KindsToReclaim.
 };
 
 }  // namespace muster

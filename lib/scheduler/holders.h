@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "lib/base/text_key.h"
 #include "lib/queue/queue_position.h"
 #include "lib/scheduler/stop_cost.h"
 #include "muster/ids.h"
@@ -19,8 +20,8 @@ namespace muster {
 class Holders {
  public:
   struct Entry {
-    Duration lost = 0;       // StopCost::lost.
-    std::string_view key{};  // The gang's.
+    Duration lost = 0;  // StopCost::lost.
+    TextKey key{};      // The gang's.
     GangIndex gang = kNoGang;
 
     friend bool operator<(const Entry& a, const Entry& b) {
@@ -45,11 +46,11 @@ class Holders {
 
   void Add(const StopCost& stop_cost, Spare spare, std::string_view key,
            GangIndex g) {
-    RowOf(stop_cost, spare).gangs.insert({stop_cost.lost, key, g});
+    RowOf(stop_cost, spare).gangs.insert({stop_cost.lost, TextKey(key), g});
   }
   void Remove(const StopCost& stop_cost, Spare spare, std::string_view key) {
     Row& row = RowOf(stop_cost, spare);
-    row.gangs.erase({stop_cost.lost, key});
+    row.gangs.erase({stop_cost.lost, TextKey(key)});
     if (!row.gangs.empty()) return;
     std::swap(row, rows_.back());
     rows_.pop_back();

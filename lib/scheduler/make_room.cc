@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "lib/scheduler/surplus.h"
@@ -117,17 +117,20 @@ int64_t MakeRoom::MostFrom(QueueIndex q, ResourceKind kind) const {
 // The gangs drawn are the candidates.
 void MakeRoom::Collect(GangIndex g) {
   candidates_.clear();
-  sorted_ = pool_.gangs();
-  std::ranges::sort(sorted_, {}, [&](GangIndex victim) {
+  sorted_.clear();
+  for (const GangIndex victim : pool_.gangs()) {
     const GangRecord& r = tables_.gangs.at(victim);
-    return std::pair(tables_.PriorityOf(r), std::string_view(r.key));
+    sorted_.push_back({tables_.PriorityOf(r), TextKey(r.key), victim});
+  }
+  std::ranges::sort(sorted_, {}, [](const Drawn& drawn) {
+    return std::tie(drawn.priority, drawn.key);
   });
   if (tasks_.size() < sorted_.size()) {
     tasks_.resize(sorted_.size());
     shrink_sizes_.resize(sorted_.size());
     stop_costs_.resize(sorted_.size());
   }
-  for (const GangIndex victim : sorted_) AddCandidate(victim, g);
+  for (const Drawn& drawn : sorted_) AddCandidate(drawn.gang, g);
   // Who stays and has nothing to give is none.
   std::erase_if(candidates_, [](const auto& c) { return c.tasks.empty(); });
   pass_.budget.Charge(candidates_.size(), kScopeNs);

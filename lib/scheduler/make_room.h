@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/base/string_map.h"
+#include "lib/base/text_key.h"
 #include "lib/index/free_table.h"
 #include "lib/preempt/victim_search.h"
 #include "lib/queue/quota_checker.h"
@@ -121,7 +122,12 @@ class MakeRoom : public Phase {
   index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;
-  std::vector<GangIndex> sorted_;
+  struct Drawn {
+    int32_t priority = 0;
+    TextKey key{};
+    GangIndex gang = kNoGang;
+  };
+  std::vector<Drawn> sorted_;
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<std::vector<uint32_t>> shrink_sizes_;
   std::vector<std::vector<int64_t>> stop_costs_;

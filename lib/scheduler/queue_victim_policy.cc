@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "lib/scheduler/make_room.h"
 
@@ -48,14 +47,15 @@ bool QueueVictimPolicy::Add(uint32_t i, uint32_t tasks) {
   const bool disrupts = Disrupts(i, tasks);
   if (disrupts && !BudgetsAllow(i)) return false;
   const QueueIndex queue = GangOf(i).queue;
-  Resources amount = tables_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
+  const Resources& amount =
+      tables_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
       !tables_.quota.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
     return false;
   }
   if (disrupts) CountDisrupted(i, 1);
   overlay_.Charge(queue, amount, -1);
-  taken_[i] = std::move(amount);
+  taken_[i] = amount;
   return true;
 }
 

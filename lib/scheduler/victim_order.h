@@ -5,9 +5,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "lib/base/text_key.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/holders.h"
 #include "muster/ids.h"
@@ -57,7 +57,7 @@ class VictimOrder {
   // The first of a row that was not taken.
   struct Head {
     Duration rate = 0;
-    std::string_view key{};
+    TextKey key{};
     const Holders::Row* row = nullptr;
     Holders::Entries::const_iterator at{};
   };

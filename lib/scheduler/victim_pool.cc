@@ -130,12 +130,12 @@ bool VictimPool::CouldHold(NodeIndex n) {
 
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
-  Resources amount = index::FreeOn(tables_.cluster, n, Ledger::kLater);
+  index::FreeOn(tables_.cluster, n, Ledger::kLater, &freed_);
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
-    if (order_.Has(ref.gang)) amount.Add(tables_.holdings.UsageOf(ref));
+    if (order_.Has(ref.gang)) freed_.Add(tables_.holdings.UsageOf(ref));
   }
-  if (!AnyFits(*preemptor_, tables_.cluster, n, amount)) return false;
-  slots_ += SlotsIn(amount);
+  if (!AnyFits(*preemptor_, tables_.cluster, n, freed_)) return false;
+  slots_ += SlotsIn(freed_);
   return true;
 }
 

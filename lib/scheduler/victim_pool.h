@@ -81,6 +81,7 @@ class VictimPool {
   uint64_t question_ = 0;
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
+  Resources freed_;                   // Of a node with all gone who give way.
   int64_t slots_ = 0;
   std::vector<GangIndex> gangs_;
   bool put_off_ = false;
