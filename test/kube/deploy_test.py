@@ -80,7 +80,7 @@ class ContainerfileTest(unittest.TestCase):
                 if not word.startswith("-")}
 
     def test_steps_are_known_ones(self):
-        known = {"FROM", "RUN", "COPY", "USER", "ENTRYPOINT"}
+        known = {"FROM", "RUN", "COPY", "LABEL", "USER", "ENTRYPOINT"}
         self.assertEqual(set(), {name for name, _ in self.steps} - known)  # ADD takes what a URL has today.
 
     def test_bases_name_their_registry_and_version(self):
