@@ -17,6 +17,12 @@ auto Rank(const PodRecord& pod) {
   return std::tie(pod.index, pod.created, pod.ref.name, pod.ref.uid);
 }
 
+// Null: none.
+bool SameSpreads(const std::vector<PodSpread>* a,
+                 const std::vector<PodSpread>* b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 }  // namespace
 
 void GangRecord::Detach(const std::string& uid) {
@@ -87,10 +93,14 @@ void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
       spec && FindSubgroup(*spec, pod.subgroup) < spec->subgroups.size();
   const std::string subgroup = known ? pod.subgroup : "";
   auto role = std::ranges::find_if(roles_, [&](const RoleSlots& r) {
-    return r.subgroup == subgroup && *r.model == *pod.role;
+    return r.subgroup == subgroup && *r.model == *pod.role &&
+           SameSpreads(r.spreads.get(), pod.spreads.get());
   });
   if (role == roles_.end()) {
-    roles_.push_back({.model = pod.role, .subgroup = subgroup, .slots = {}});
+    roles_.push_back({.model = pod.role,
+                      .spreads = pod.spreads,
+                      .subgroup = subgroup,
+                      .slots = {}});
     role = std::prev(roles_.end());
   }
   std::vector<TaskSlot>& slots = role->slots;

@@ -46,7 +46,8 @@ struct TaskSlot {
 // The tasks of like pods of a subgroup.
 struct RoleSlots {
   std::shared_ptr<const Role> model{};
-  std::string subgroup{};  // Empty: of none.
+  std::shared_ptr<const std::vector<PodSpread>> spreads{};  // Null: none.
+  std::string subgroup{};                                   // Empty: of none.
   std::vector<TaskSlot> slots{};
 };
 

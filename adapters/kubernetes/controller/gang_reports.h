@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "muster/ids.h"
@@ -13,11 +12,5 @@ namespace muster::kubernetes {
 // what they say. None: none of them says anything. O(pods).
 std::optional<Time> CheckpointOf(const GangRecord& gang,
                                  const GangRecord::Pods& pods);
-
-// The library spreads the tasks of a role. Why that is not what the pods'
-// topologySpreadConstraints mean: their selectors have to select the pods of
-// their own role, all of them and no others of the gang; "": it is.
-// O(roles x pods).
-std::string WhyNotSpread(const GangRecord& gang, const GangRecord::Pods& pods);
 
 }  // namespace muster::kubernetes

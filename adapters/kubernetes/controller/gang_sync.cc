@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/controller/gang_reports.h"
+#include "adapters/kubernetes/controller/gang_spread.h"
 #include "adapters/kubernetes/controller/object_refs.h"
 
 namespace muster::kubernetes {
@@ -152,7 +153,7 @@ bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
   PriorityClass priority_class;
   Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
   if (wanted.key.empty()) return false;
-  if (const std::string why = WhyNotSpread(*gang, s_.gangs.pods());
+  if (const std::string why = SpreadRoles(*gang, s_.gangs.pods(), &wanted);
       !why.empty() && wanted.held_why.empty()) {
     wanted.held = true;
     wanted.held_why = why;

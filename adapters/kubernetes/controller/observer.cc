@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,11 @@ VolumeUser UserOf(const api::Pod& pod, std::vector<PodClaim> claims,
           .claims = std::move(claims),
           .created = ToTime(pod.meta.creation),
           .runs = runs};
+}
+
+void AddKeys(std::span<const PodSpread> spreads, std::set<std::string>* keys) {
+  for (const PodSpread& spread : spreads)
+    keys->insert(spread.topology.topology);
 }
 
 }  // namespace
@@ -76,10 +82,12 @@ void Observer::Observe(const api::Pod& pod) {
     record.subgroup = std::exchange(record.group.name, parent);
     record.group.kind = GroupKind::kCompositeGroup;
   }
-  if (record.role != nullptr &&
-      !LearnTopology(record.role->topology.topology)) {
+  std::set<std::string> keys;
+  if (record.spreads != nullptr) AddKeys(*record.spreads, &keys);
+  if (!LearnTopologies(keys)) {
     record.own_role = nullptr;
     record.role = nullptr;
+    record.spreads = nullptr;
     record.usage = UsageOf(pod, s_.kinds);
     record.error =
         "spec.topologySpreadConstraints.topologyKey: there are too many "
@@ -214,11 +222,11 @@ void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
     s_.Forget(&gang);
   }
   gang.spec = std::move(spec);
-  bool learned = LearnTopology(gang.spec->topology.topology);
+  std::set<std::string> keys = {gang.spec->topology.topology};
   for (const Subgroup& subgroup : gang.spec->subgroups) {
-    learned &= LearnTopology(subgroup.topology.topology);
+    keys.insert(subgroup.topology.topology);
   }
-  if (!learned && gang.spec->error.empty()) {
+  if (!LearnTopologies(keys) && gang.spec->error.empty()) {
     gang.spec->error =
         "topology: there are too many, or this is no label's key";
   }
@@ -233,11 +241,11 @@ void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
   s_.gangs.Touch(ref);
 }
 
-bool Observer::LearnTopology(const std::string& key) {
-  return s_.topologies.Learn(key, [this] {
-    std::set<std::string> used;
+bool Observer::LearnTopologies(const std::set<std::string>& keys) {
+  const auto used_keys = [&] {
+    std::set<std::string> used = keys;
     for (const auto& [uid, pod] : s_.gangs.pods()) {
-      if (pod.role != nullptr) used.insert(pod.role->topology.topology);
+      if (pod.spreads != nullptr) AddKeys(*pod.spreads, &used);
     }
     for (const auto& [ref, gang] : s_.gangs.all()) {
       for (const Role& role : gang.told.roles) {
@@ -258,6 +266,9 @@ bool Observer::LearnTopology(const std::string& key) {
 }
 
 void Observer::Observe(const api::PodGroup& group) {
+  };
+  return std::ranges::all_of(keys, [&](const std::string& key) {
+    return s_.topologies.Learn(key, used_keys);
   const std::string& ns = group.meta.namespace_name;
   const GroupRef ref{GroupKind::kPodGroup, ns, group.meta.name};
   if (group.parent.empty()) {

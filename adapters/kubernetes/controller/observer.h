@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "adapters/kubernetes/api/muster_objects.h"
@@ -97,7 +98,8 @@ class Observer {
   void SetQuota(const std::string& namespace_name, const std::string& name,
                 api::ResourceList limits);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
-  bool LearnTopology(const std::string& key);
+  // False: one of them cannot be.
+  bool LearnTopologies(const std::set<std::string>& keys);
 
   ControllerState& s_;
   RolePool roles_;

@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "adapters/kubernetes/model/checkpoint.h"
 #include "adapters/kubernetes/model/owner_kind.h"
-#include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/translate_pod.h"
 #include "adapters/kubernetes/model/unix_time.h"
 #include "muster/device_set.h"
@@ -71,17 +70,18 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.group_uid = GroupUidOf(record.group, pod);
   record.min_pods = MinPodsOf(record.group, pod);
   auto role = ToRole(pod, kinds);
-  if (role.ok() && !role->topology.empty() &&
-      record.group.kind == GroupKind::kPod) {
+  std::vector<PodSpread> spreads;
+  if (role.ok()) spreads = *SpreadsOf(pod);
+  if (!spreads.empty() && record.group.kind == GroupKind::kPod) {
     // There are no others to count.
     role = absl::UnimplementedError(
         "spec.topologySpreadConstraints with DoNotSchedule is supported within "
         "a group alone");
   }
   if (role.ok()) {
-    if (!role->topology.empty()) {
-      record.spread = Shared(SpreadOf(pod)->value().selector,
-                             known == nullptr ? nullptr : known->spread);
+    if (!spreads.empty()) {
+      record.spreads =
+          Shared(spreads, known == nullptr ? nullptr : known->spreads);
     }
     record.own_role = roles->Share(*std::move(role));
     record.role = record.own_role;

@@ -12,6 +12,7 @@
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/model/group.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
+#include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/volumes.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -37,8 +38,8 @@ struct PodRecord {
   PodUsage usage{};          // Of one without a role.
   std::string queue{};       // As the pod says; empty: it does not.
   std::shared_ptr<const api::StringMap> labels{};  // Never null.
-  // Which pods of its group spread as the role says; null: it says nothing.
-  std::shared_ptr<const api::LabelSelector> spread{};
+  // How it and others of its group spread; null: it does not say.
+  std::shared_ptr<const std::vector<PodSpread>> spreads{};
   // Until when its work is saved; none: it does not say.
   std::optional<Time> checkpoint{};
   std::string annotation_error{};  // What is wrong there, and not looked at.
@@ -68,7 +69,7 @@ struct PodRecord {
   // It has a node, and uses room there.
   bool runs() const { return !node.empty() && end == End::kNone; }
 
-  // The same but for `labels` and `spread`, which it may share.
+  // The same but for `labels` and `spreads`, which it may share.
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
 

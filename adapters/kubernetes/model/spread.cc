@@ -1,7 +1,7 @@
 #include "adapters/kubernetes/model/spread.h"
 
-#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -17,44 +17,51 @@ absl::Status NotSupported(const std::string& what) {
       absl::StrCat(kField, what, " is not supported"));
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<PodSpread>> SpreadOf(const api::Pod& pod) {
-  const api::SpreadConstraint* required = nullptr;
-  for (const api::SpreadConstraint& constraint : pod.spread) {
-    if (constraint.when_unsatisfiable == "ScheduleAnyway") continue;
-    if (required != nullptr) {
-      return NotSupported(": more than one with DoNotSchedule");
-    }
-    required = &constraint;
-  }
-  if (required == nullptr) return std::nullopt;
-  if (required->max_skew < 1 || required->min_domains.value_or(1) < 1) {
+absl::StatusOr<PodSpread> ToSpread(const api::SpreadConstraint& constraint,
+                                   const api::StringMap& labels) {
+  if (constraint.max_skew < 1 || constraint.min_domains.value_or(1) < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(kField, ": maxSkew and minDomains: expected 1 or more"));
   }
-  if (required->node_affinity_policy == "Ignore") {
+  if (constraint.node_affinity_policy == "Ignore") {
     return NotSupported(".nodeAffinityPolicy: Ignore");
   }
   PodSpread spread;
-  if (required->selector) spread.selector = *required->selector;
-  for (const std::string& key : required->match_label_keys) {
-    const auto label = pod.meta.labels.find(key);
-    if (label == pod.meta.labels.end()) continue;  // As Kubernetes does.
+  if (constraint.selector) spread.selector = *constraint.selector;
+  for (const std::string& key : constraint.match_label_keys) {
+    const auto label = labels.find(key);
+    if (label == labels.end()) continue;  // As Kubernetes does.
     spread.selector.match_expressions.push_back(
         {.key = key, .op = "In", .values = {label->second}});
   }
-  if (!required->selector || !Selects(spread.selector, pod.meta.labels)) {
+  if (!constraint.selector || !Selects(spread.selector, labels)) {
     return NotSupported(".labelSelector that does not select the pod itself");
   }
-  const std::string& key = required->topology_key;
+  const std::string& key = constraint.topology_key;
   spread.topology = {
       .topology = key,
       .spread = {.level = key,
-                 .max_skew = static_cast<uint32_t>(required->max_skew),
-                 .min_domains =
-                     static_cast<uint32_t>(required->min_domains.value_or(0))}};
+                 .max_skew = static_cast<uint32_t>(constraint.max_skew),
+                 .min_domains = static_cast<uint32_t>(
+                     constraint.min_domains.value_or(0))}};
   return spread;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<PodSpread>> SpreadsOf(const api::Pod& pod) {
+  std::vector<PodSpread> spreads;
+  for (const api::SpreadConstraint& constraint : pod.spread) {
+    if (constraint.when_unsatisfiable == "ScheduleAnyway") continue;
+    if (spreads.size() == kMaxSpreads) {
+      return NotSupported(
+          absl::StrCat(": more than ", kMaxSpreads, " with DoNotSchedule"));
+    }
+    auto spread = ToSpread(constraint, pod.meta.labels);
+    if (!spread.ok()) return spread.status();
+    spreads.push_back(*std::move(spread));
+  }
+  return spreads;
 }
 
 }  // namespace muster::kubernetes

@@ -128,10 +128,8 @@ absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {
   auto selector = ToSelector(pod);
   if (!selector.ok()) return selector.status();
   role.shape.selector = *std::move(selector);
-  const auto spread = SpreadOf(pod);
-  if (!spread.ok()) return spread.status();
-  if (*spread) role.topology = (*spread)->topology;
-  status = SetPreferences(pod, &role);
+  status = SpreadsOf(pod).status();
+  if (status.ok()) status = SetPreferences(pod, &role);
   if (status.ok()) status = SetTolerations(pod, &role);
   if (!status.ok()) return status;
   return role;

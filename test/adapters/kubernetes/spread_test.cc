@@ -1,8 +1,11 @@
 // topologySpreadConstraints within a group.
 #include "adapters/kubernetes/model/spread.h"
 
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -14,14 +17,20 @@ namespace muster::kubernetes {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kZone[] = "topology.kubernetes.io/zone";
+constexpr char kHost[] = "kubernetes.io/hostname";
 
-api::SpreadConstraint OverZones(api::StringMap labels) {
+api::SpreadConstraint Over(const std::string& key, api::StringMap labels) {
   return {.max_skew = 1,
-          .topology_key = kZone,
+          .topology_key = key,
           .when_unsatisfiable = "DoNotSchedule",
           .selector = api::LabelSelector{.match_labels = std::move(labels)}};
+}
+
+api::SpreadConstraint OverZones(api::StringMap labels) {
+  return Over(kZone, std::move(labels));
 }
 
 api::Pod PodWith(api::SpreadConstraint constraint) {
@@ -36,38 +45,52 @@ TEST(SpreadTest, TheLibrarysTerms) {
   constraint.max_skew = 2;
   constraint.min_domains = 3;
   constraint.match_label_keys = {"hash", "absent"};
-  const auto spread = SpreadOf(PodWith(constraint));
-  ASSERT_TRUE(spread.ok()) << spread.status();
-  ASSERT_TRUE(spread->has_value());
-  EXPECT_EQ((*spread)->topology,
+  const auto spreads = SpreadsOf(PodWith(constraint));
+  ASSERT_TRUE(spreads.ok()) << spreads.status();
+  ASSERT_EQ(spreads->size(), 1u);
+  EXPECT_EQ((*spreads)[0].topology,
             (TopologyConstraint{
                 .topology = kZone,
                 .spread = {.level = kZone, .max_skew = 2, .min_domains = 3}}));
-  ASSERT_EQ((*spread)->selector.match_expressions.size(), 1u);
-  EXPECT_EQ((*spread)->selector.match_expressions[0].key, "hash");
+  ASSERT_EQ((*spreads)[0].selector.match_expressions.size(), 1u);
+  EXPECT_EQ((*spreads)[0].selector.match_expressions[0].key, "hash");
 }
 
 TEST(SpreadTest, AWishAsksNothing) {
   api::SpreadConstraint wish = OverZones({{"app", "other"}});
   wish.when_unsatisfiable = "ScheduleAnyway";
-  const auto spread = SpreadOf(PodWith(wish));
-  ASSERT_TRUE(spread.ok()) << spread.status();
-  EXPECT_FALSE(spread->has_value());
+  const auto spreads = SpreadsOf(PodWith(wish));
+  ASSERT_TRUE(spreads.ok()) << spreads.status();
+  EXPECT_THAT(*spreads, IsEmpty());
+}
+
+TEST(SpreadTest, SeveralConstraintsKeepTheirOrderAndWishesAreLeftOut) {
+  api::Pod pod = PodWith(Over(kHost, {{"app", "train"}}));
+  pod.spread.push_back(OverZones({{"app", "train"}}));
+  pod.spread.push_back(Over("rack", {{"app", "train"}}));
+  pod.spread[1].when_unsatisfiable = "ScheduleAnyway";
+  const auto spreads = SpreadsOf(pod);
+  ASSERT_TRUE(spreads.ok()) << spreads.status();
+  ASSERT_EQ(spreads->size(), 2u);
+  EXPECT_EQ((*spreads)[0].topology.topology, kHost);
+  EXPECT_EQ((*spreads)[1].topology.topology, "rack");
 }
 
 TEST(SpreadTest, WhatIsNotUnderstoodIsRefusedByName) {
   const auto refused = [](const api::Pod& pod, const std::string& text) {
-    const auto spread = SpreadOf(pod);
-    EXPECT_FALSE(spread.ok()) << text;
-    EXPECT_THAT(std::string(spread.status().message()),
+    const auto spreads = SpreadsOf(pod);
+    EXPECT_FALSE(spreads.ok()) << text;
+    EXPECT_THAT(std::string(spreads.status().message()),
                 HasSubstr("spec.topologySpreadConstraints"));
-    EXPECT_THAT(std::string(spread.status().message()), HasSubstr(text));
+    EXPECT_THAT(std::string(spreads.status().message()), HasSubstr(text));
   };
   refused(PodWith(OverZones({{"app", "other"}})), "labelSelector");
   api::SpreadConstraint constraint = OverZones({{"app", "train"}});
-  api::Pod twice = PodWith(constraint);
-  twice.spread.push_back(constraint);
-  refused(twice, "more than one");
+  api::Pod many = PodWith(constraint);
+  many.spread.resize(kMaxSpreads, constraint);
+  EXPECT_TRUE(SpreadsOf(many).ok());
+  many.spread.push_back(constraint);
+  refused(many, "more than 8");
   constraint.node_affinity_policy = "Ignore";
   refused(PodWith(constraint), "nodeAffinityPolicy");
   constraint = OverZones({{"app", "train"}});
@@ -84,15 +107,20 @@ class SpreadStories : public testing::Test {
     api_.AddNode("a", in_a, {{kZone, "a"}, {"rack", "r"}});
     api_.AddNode("b", in_b, {{kZone, "b"}, {"rack", "r"}});
   }
+  using Constraints = std::vector<api::SpreadConstraint>;
+
+  void AddPod(const std::string& name, const Constraints& constraints,
+              int64_t gpus = 1) {
+    api_.AddPod({.name = name,
+                 .gpus = gpus,
+                 .group = "g",
+                 .labels = {{"app", "train"}}});
+    api_.EditPod(name, [&](api::Pod& pod) { pod.spread = constraints; });
+  }
   // Of a group of four.
-  void AddPods(const api::StringMap& labels = {{"app", "train"}},
-               const api::StringMap& selected = {{"app", "train"}}) {
-    for (int i = 0; i < 4; ++i) {
-      const std::string name = absl::StrCat("w", i);
-      api_.AddPod({.name = name, .gpus = 1, .group = "g", .labels = labels});
-      api_.EditPod(name,
-                   [&](api::Pod& pod) { pod.spread = {OverZones(selected)}; });
-    }
+  void AddPods(const Constraints& constraints = {
+                   OverZones({{"app", "train"}})}) {
+    for (int i = 0; i < 4; ++i) AddPod(absl::StrCat("w", i), constraints);
   }
   // So many pods by node.
   std::map<std::string, int> Count() const {
@@ -182,24 +210,134 @@ TEST_F(SpreadStories, ASelectorOfUnlikePodsIsRefused) {
                .labels = {{"app", "train"}}});
   api_.Pass(kSecond);
   EXPECT_EQ(api_.NodeOf("w0"), "");
-  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("unlike pods"));
+  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("without this constraint"));
   api_.EditPod("server", [](api::Pod& pod) { pod.meta.labels.clear(); });
   api_.Pass(30 * kSecond);
   EXPECT_NE(api_.NodeOf("server"), "");
   EXPECT_NE(api_.NodeOf("w0"), "");
 }
 
-TEST_F(SpreadStories, ASelectorOfSomeOfThePodsIsRefused) {
+TEST_F(SpreadStories, PodsSpreadAmongThoseThatTheirSelectorSelects) {
   AddNodes(4, 4);
   api_.AddGroup("g", 4);
   AddPods();
-  api_.EditPod("w3", [](api::Pod& pod) {
-    pod.meta.labels = {{"app", "other"}};
-    pod.spread = {OverZones({{"app", "other"}})};
-  });
+  for (const char* name : {"w2", "w3"}) {
+    api_.EditPod(name, [](api::Pod& pod) {
+      pod.meta.labels = {{"app", "other"}};
+      pod.spread = {OverZones({{"app", "other"}})};
+    });
+  }
+  api_.Settle();
+  EXPECT_EQ(Count(), (std::map<std::string, int>{{"a", 2}, {"b", 2}}));
+  EXPECT_NE(api_.NodeOf("w0"), api_.NodeOf("w1"));
+  EXPECT_NE(api_.NodeOf("w2"), api_.NodeOf("w3"));
+}
+
+// --- Several constraints -----------------------------------------------------
+
+TEST_F(SpreadStories, EachOfTwoConstraintsHolds) {
+  // By zones alone two could share a node, by nodes alone three a zone.
+  for (const char* name : {"a1", "a2", "a3"}) {
+    api_.AddNode(name, 4, {{kZone, "a"}, {kHost, name}});
+  }
+  for (const char* name : {"b1", "b2"}) {
+    api_.AddNode(name, 4, {{kZone, "b"}, {kHost, name}});
+  }
+  api_.AddGroup("g", 4);
+  AddPods({OverZones({{"app", "train"}}), Over(kHost, {{"app", "train"}})});
+  api_.Settle();
+  std::map<char, int> zones;
+  for (const auto& [node, count] : Count()) {
+    EXPECT_EQ(count, 1) << node;
+    zones[node.empty() ? '-' : node[0]] += count;
+  }
+  EXPECT_EQ(zones, (std::map<char, int>{{'a', 2}, {'b', 2}}));
+}
+
+TEST_F(SpreadStories, ItWaitsForTheConstraintThatDoesNotHold) {
+  for (const char* name : {"a1", "a2", "b1"}) {
+    api_.AddNode(name, 4, {{kZone, std::string(1, name[0])}, {kHost, name}});
+  }
+  api_.AddGroup("g", 4);
+  api::SpreadConstraint hosts = Over(kHost, {{"app", "train"}});
+  hosts.min_domains = 4;
+  AddPods({OverZones({{"app", "train"}}), hosts});
+  api_.Pass(5 * kSecond);
+  EXPECT_EQ(Count(), (std::map<std::string, int>{{"", 4}}));
+  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("constraint"));
+  api_.AddNode("b2", 4, {{kZone, "b"}, {kHost, "b2"}});
+  api_.Pass(30 * kSecond);
+  EXPECT_EQ(Count().size(), 4u);
+  EXPECT_FALSE(Count().contains(""));
+}
+
+TEST_F(SpreadStories, PodsThatComeLaterKeepBothConstraints) {
+  for (const char* name : {"a1", "a2", "b1", "b2"}) {
+    api_.AddNode(name, 1, {{kZone, std::string(1, name[0])}, {kHost, name}});
+  }
+  const Constraints both = {OverZones({{"app", "train"}}),
+                            Over(kHost, {{"app", "train"}})};
+  api_.AddGroup("g", 1);
+  for (int i = 0; i < 4; ++i) {
+    AddPod(absl::StrCat("w", i), both);
+    api_.Pass(kSecond);
+    std::map<char, int> zones = {{'a', 0}, {'b', 0}};
+    for (const auto& [node, count] : Count()) ++zones[node.at(0)];
+    EXPECT_LE(std::abs(zones['a'] - zones['b']), 1) << i;
+  }
+  EXPECT_EQ(Count().size(), 4u);
+}
+
+TEST_F(SpreadStories, UnlikePodsWithTheSameConstraintAreCountedTogether) {
+  AddNodes(8, 8);
+  api_.AddGroup("g", 4);
+  const Constraints zones = {OverZones({{"app", "train"}})};
+  AddPod("large", zones, 3);
+  for (const char* name : {"w0", "w1", "w2"}) AddPod(name, zones);
+  api_.Settle();
+  EXPECT_EQ(Count(), (std::map<std::string, int>{{"a", 2}, {"b", 2}}));
+}
+
+TEST_F(SpreadStories, AConstraintOfSomePodsInsideOneOfAll) {
+  for (const char* name : {"a1", "a2", "b1", "b2"}) {
+    api_.AddNode(name, 8, {{kZone, std::string(1, name[0])}, {kHost, name}});
+  }
+  api_.AddGroup("g", 4);
+  const api::SpreadConstraint zones = OverZones({{"app", "train"}});
+  AddPod("large", {zones}, 3);
+  AddPod("larger", {zones}, 4);
+  for (const char* name : {"w0", "w1"}) {
+    AddPod(name, {zones, Over(kHost, {{"kind", "worker"}})});
+    api_.EditPod(name,
+                 [](api::Pod& pod) { pod.meta.labels["kind"] = "worker"; });
+  }
+  api_.Settle();
+  EXPECT_NE(api_.NodeOf("w0"), api_.NodeOf("w1"));
+  std::map<char, int> count;
+  for (const auto& [node, pods] : Count()) count[node.at(0)] += pods;
+  EXPECT_EQ(count, (std::map<char, int>{{'a', 2}, {'b', 2}}));
+}
+
+TEST_F(SpreadStories, SelectorsThatOverlapAreRefused) {
+  AddNodes(8, 8);
+  api_.AddGroup("g", 3);
+  const auto add = [&](const std::string& name, int64_t gpus,
+                       const api::StringMap& labels) {
+    api_.AddPod({.name = name, .gpus = gpus, .group = "g", .labels = labels});
+    api_.EditPod(name, [&](api::Pod& pod) {
+      for (const auto& label : labels) {
+        pod.spread.push_back(OverZones({label}));
+      }
+    });
+  };
+  add("left", 1, {{"left", "1"}});
+  add("both", 2, {{"left", "1"}, {"right", "1"}});
+  add("right", 3, {{"right", "1"}});
   api_.Pass(kSecond);
-  EXPECT_EQ(api_.NodeOf("w0"), "");
-  EXPECT_THAT(ToldTo(api_, "w0"), HasSubstr("only some"));
+  EXPECT_EQ(Count(), (std::map<std::string, int>{{"", 3}}));
+  EXPECT_THAT(ToldTo(api_, "both"),
+              HasSubstr("spec.topologySpreadConstraints: a labelSelector that "
+                        "selects some"));
 }
 
 }  // namespace
