@@ -61,6 +61,7 @@ class GroupsTest(unittest.TestCase):
         cls.addClassCleanup(cls.plane.__exit__)
         kubeconfig = cls.plane.install_muster()
         cls.jobs = cls.plane.make_kind("kubeflow.org", "v1", "PyTorchJob")
+        cls.sets = cls.plane.make_kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet")
         cls.volcano = cls.plane.make_kind("scheduling.volcano.sh", "v1beta1", "PodGroup")
         muster = MusterKube(kubeconfig, "--no-leader-elect", "--scheduler-name", "muster",
                             "--scheduler-name", "volcano")
@@ -68,7 +69,7 @@ class GroupsTest(unittest.TestCase):
         muster.ready()
 
     def tearDown(self):
-        for path in (self.jobs, self.volcano, MUSTER_GROUPS, f"{ALPHA}/podgroups", f"{ALPHA}/compositepodgroups",
+        for path in (self.jobs, self.sets, self.volcano, MUSTER_GROUPS, f"{ALPHA}/podgroups", f"{ALPHA}/compositepodgroups",
                      "/apis/batch/v1/namespaces/default/jobs", f"{DEFAULT}/pods"):
             self.plane.api("DELETE", f"{path}?propagationPolicy=Background", {"gracePeriodSeconds": 0})
         testbed.wait("all pods are gone", lambda: not self.plane.get(f"{DEFAULT}/pods")["items"])
@@ -114,6 +115,25 @@ class GroupsTest(unittest.TestCase):
         for name in self.bound(first):  # The garbage collector takes half a minute to know a new kind.
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}?gracePeriodSeconds=0")
         testbed.wait("the other one runs", lambda: len(self.bound(second)) == 4)
+
+    def test_each_replica_of_a_leader_worker_set_is_a_gang(self):
+        """With the labels that its operator gives its pods."""
+        self.plane.create(self.sets, {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "serve"},
+            "spec": {"replicas": 2, "startupPolicy": "LeaderCreated", "leaderWorkerTemplate": {"size": 3}}})
+        names = "leaderworkerset.sigs.k8s.io"
+
+        def add(replica, worker):
+            self.create(f"serve-{replica}-{worker}", labels={
+                f"{names}/name": "serve", f"{names}/group-index": str(replica), f"{names}/worker-index": str(worker)})
+
+        for replica, worker in ((0, 0), (0, 1), (1, 0), (1, 1), (1, 2)):
+            add(replica, worker)
+        testbed.wait("one runs", lambda: self.bound() == ["serve-1-0", "serve-1-1", "serve-1-2"])
+        testbed.wait("the other is told", lambda: "of 3 pods are there" in self.told("serve-0-0"))
+        add(0, 2)
+        testbed.wait("it has no room", lambda: "3 nvidia.com/gpu needed" in self.told("serve-0-0"))
+        self.assertEqual(3, len(self.bound()))
 
     def test_a_volcano_manifest_runs_unchanged(self):
         def add(name, task):

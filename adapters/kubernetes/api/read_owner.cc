@@ -31,6 +31,7 @@ struct Counts {
   bool scales_workers = false;        // Ray itself does.
   bool launcher_last = false;         // Of MPI: when the workers run.
   bool in_order = false;              // The jobs of a JobSet.
+  bool leader_first = false;          // Of a LeaderWorkerSet: it runs before.
   std::vector<Part> workers{};        // Of Ray.
   std::vector<Part> jobs{};           // Of a JobSet.
   std::vector<Part> tasks{};          // Of a Volcano job.
@@ -171,7 +172,9 @@ bool ReadIs(Value v, std::string_view text, bool* out) {
   return true;
 }
 
+// A word of a LeaderWorkerSet's, an object of a JobSet's.
 bool ReadStartupPolicy(Value v, Counts* counts) {
+  if (v.IsString()) return ReadIs(v, "LeaderReady", &counts->leader_first);
   return v.Object([&](std::string_view key, Value field) {
     return key != "startupPolicyOrder" ||
            ReadIs(field, "InOrder", &counts->in_order);
@@ -269,7 +272,10 @@ void AddLeaderAndWorkers(const Counts& counts, Owner* out) {
   out->copies = counts.replicas.value_or(1);
   out->roles.push_back({.name = "leader", .pods = 1});
   const int64_t size = counts.group_size.value_or(1);
-  if (size > 1) out->roles.push_back({.name = "worker", .pods = size - 1});
+  if (size > 1) {
+    out->roles.push_back(
+        {.name = "worker", .pods = size - 1, .later = counts.leader_first});
+  }
 }
 
 void AddRoles(const Counts& counts, Owner* out) {

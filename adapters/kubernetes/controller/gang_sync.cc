@@ -7,6 +7,7 @@
 #include "adapters/kubernetes/controller/gang_reports.h"
 #include "adapters/kubernetes/controller/gang_spread.h"
 #include "adapters/kubernetes/controller/object_refs.h"
+#include "adapters/kubernetes/model/owner_kind.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -196,7 +197,9 @@ void GangSync::Sync(const GroupRef& ref) {
   UpdateUsage(*gang);
   UpdateBudgets(*gang);
   UpdateTally(*gang);
-  if (gang->empty() && gang->told.key.empty() && !gang->has_object) {
+  // Of groups alike there are as many as pods name.
+  const bool stays = gang->has_object && CopyOf(ref).empty();
+  if (gang->empty() && gang->told.key.empty() && !stays) {
     s_.gangs.Erase(ref);
   }
 }

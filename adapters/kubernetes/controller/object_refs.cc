@@ -40,13 +40,14 @@ api::ObjectReference GroupObject(const GroupRef& ref, const std::string& uid) {
       return of(api::kVolcanoPodGroups);
     case GroupKind::kCoschedulingGroup:
       return of(api::kCoschedulingPodGroups);
-    case GroupKind::kOwner:  // "TFJob/NAME".
+    case GroupKind::kOwner:  // "TFJob/NAME", "LeaderWorkerSet/NAME/INDEX".
       for (const OwnerKind& kind : OwnerKinds()) {
         if (!ref.name.starts_with(absl::StrCat(std::string(kind.kind), "/"))) {
           continue;
         }
         return ToReference(kind.type(kind.versions[0]), ref.namespace_name,
-                           ref.name.substr(kind.kind.size() + 1), uid);
+                           OwnerOfCopy(ref).name.substr(kind.kind.size() + 1),
+                           uid.substr(0, uid.find('/')));
       }
       return {};
     default:

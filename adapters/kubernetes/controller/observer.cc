@@ -112,6 +112,10 @@ void Observer::Observe(const api::Pod& pod) {
     s_.volumes.SetUser(std::move(user));
   }
   GangRecord& gang = s_.gangs.SetPod(std::move(record));
+  if (!gang.has_object) {
+    auto spec = copies_.SpecOf(gang.ref);
+    if (spec) SetGroup(gang.ref, *std::move(spec));
+  }
   if (!gang.spec) gang.spec = SpecOf(gang.ref, pod);
 }
 
@@ -262,13 +266,13 @@ bool Observer::LearnTopologies(const std::set<std::string>& keys) {
       }
     }
     return used;
+  };
+  return std::ranges::all_of(keys, [&](const std::string& key) {
+    return s_.topologies.Learn(key, used_keys);
   });
 }
 
 void Observer::Observe(const api::PodGroup& group) {
-  };
-  return std::ranges::all_of(keys, [&](const std::string& key) {
-    return s_.topologies.Learn(key, used_keys);
   const std::string& ns = group.meta.namespace_name;
   const GroupRef ref{GroupKind::kPodGroup, ns, group.meta.name};
   if (group.parent.empty()) {
@@ -321,6 +325,12 @@ void Observer::GroupGone(const GroupRef& ref) {
                ref.name, ref);
     }
   }
+  copies_.Remove(ref);
+  for (const GroupRef& copy : CopiesOf(ref)) SetGone(copy);
+  SetGone(ref);
+}
+
+void Observer::SetGone(const GroupRef& ref) {
   GangRecord* gang = s_.gangs.Find(ref);
   if (gang == nullptr) return;
   gang->has_object = false;
@@ -328,12 +338,30 @@ void Observer::GroupGone(const GroupRef& ref) {
   s_.gangs.Touch(ref);
 }
 
+std::vector<GroupRef> Observer::CopiesOf(const GroupRef& owner) const {
+  std::vector<GroupRef> copies;
+  if (owner.kind != GroupKind::kOwner) return copies;
+  GroupRef from = owner;
+  from.name += '/';
+  const auto& gangs = s_.gangs.all();
+  for (auto it = gangs.lower_bound(from); it != gangs.end(); ++it) {
+    if (OwnerOfCopy(it->first) != owner) break;
+    copies.push_back(it->first);
+  }
+  return copies;
+}
+
 void Observer::Observe(const api::Owner& owner) {
   for (const OwnerKind& kind : OwnerKinds()) {
     if (owner.kind != kind.kind) continue;
-    return SetGroup(
-        OwnerGroup(kind.kind, owner.meta.namespace_name, owner.meta.name),
-        ToSpec(owner));
+    const GroupRef ref =
+        OwnerGroup(kind.kind, owner.meta.namespace_name, owner.meta.name);
+    if (kind.copy_label.empty()) return SetGroup(ref, ToSpec(owner));
+    copies_.Set(ref, ToSpec(owner));
+    for (const GroupRef& copy : CopiesOf(ref)) {
+      SetGroup(copy, *copies_.SpecOf(copy));
+    }
+    return;
   }
   ObserveJob(owner);
 }

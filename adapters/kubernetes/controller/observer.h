@@ -12,6 +12,7 @@
 #include "adapters/kubernetes/api/owner.h"
 #include "adapters/kubernetes/api/storage.h"
 #include "adapters/kubernetes/controller/composite_book.h"
+#include "adapters/kubernetes/controller/copy_book.h"
 #include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/controller/state.h"
 #include "adapters/kubernetes/model/group.h"
@@ -69,7 +70,9 @@ class Observer {
   void StorageClassGone(const std::string& name);
 
   size_t roles() const { return roles_.size(); }
-  size_t kept() const { return composites_.size() + of_no_kind_.size(); }
+  size_t kept() const {
+    return composites_.size() + copies_.size() + of_no_kind_.size();
+  }
 
  private:
   using Name = CompositeBook::Name;
@@ -90,6 +93,11 @@ class Observer {
                 const GroupRef& to);
   void ObserveJob(const api::Owner& job);
   void SetComposite(const Name& composite);
+  // Those of an object's groups alike that pods have named, in order.
+  // O(log gangs + groups).
+  std::vector<GroupRef> CopiesOf(const GroupRef& owner) const;
+  // The group's object is not there any more.
+  void SetGone(const GroupRef& ref);
   // Pods that ask for what had no kind are looked at again.
   void LearnedKinds();
   // SpecFromPod, and since when a Job is there.
@@ -104,6 +112,7 @@ class Observer {
   ControllerState& s_;
   RolePool roles_;
   CompositeBook composites_;
+  CopyBook copies_;
   // By UID: they ask for a resource that has no kind.
   std::map<std::string, api::Pod> of_no_kind_;
 };

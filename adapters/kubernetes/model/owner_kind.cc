@@ -26,6 +26,13 @@ constexpr OwnerKind kOwnerKinds[] = {
      .versions = {"v1alpha2"},
      .plural = "jobsets",
      .name_label = "jobset.sigs.k8s.io/jobset-name"},
+    // StatefulSets own its pods.
+    {.kind = "LeaderWorkerSet",
+     .group = "leaderworkerset.x-k8s.io",
+     .versions = {"v1"},
+     .plural = "leaderworkersets",
+     .name_label = "leaderworkerset.sigs.k8s.io/name",
+     .copy_label = "leaderworkerset.sigs.k8s.io/group-index"},
     // A Job owns its launcher.
     {.kind = "MPIJob",
      .group = kKubeflow,
@@ -79,12 +86,34 @@ GroupRef OwnerGroup(std::string_view kind, const std::string& namespace_name,
   return {GroupKind::kOwner, namespace_name, std::move(both)};
 }
 
+GroupRef CopyGroup(std::string_view kind, const std::string& namespace_name,
+                   std::string_view name, std::string_view copy) {
+  GroupRef ref = OwnerGroup(kind, namespace_name, name);
+  ref.name.append("/").append(copy);
+  return ref;
+}
+
+std::string_view CopyOf(const GroupRef& ref) {
+  // Names of objects have no slash.
+  const size_t first = ref.name.find('/'), last = ref.name.rfind('/');
+  const bool is_copy = ref.kind == GroupKind::kOwner && first != last;
+  return is_copy ? std::string_view(ref.name).substr(last + 1)
+                 : std::string_view();
+}
+
+GroupRef OwnerOfCopy(const GroupRef& ref) {
+  GroupRef owner = ref;
+  const size_t copy = CopyOf(ref).size();
+  if (copy > 0) owner.name.resize(ref.name.size() - copy - 1);
+  return owner;
+}
+
 GroupRef OwnerGroupOf(const api::Pod& pod) {
   const std::string& ns = pod.meta.namespace_name;
   for (const api::OwnerReference& owner : pod.meta.owners) {
     if (!owner.controller) continue;
     for (const OwnerKind& kind : kOwnerKinds) {
-      if (owner.kind == kind.kind &&
+      if (owner.kind == kind.kind && kind.copy_label.empty() &&
           owner.api_version.starts_with(kind.group) &&
           owner.api_version.substr(kind.group.size()).starts_with('/')) {
         return OwnerGroup(kind.kind, ns, owner.name);
@@ -93,10 +122,13 @@ GroupRef OwnerGroupOf(const api::Pod& pod) {
   }
   for (const OwnerKind& kind : kOwnerKinds) {
     const std::string_view name = Label(pod, kind.name_label);
-    if (!name.empty() &&
-        Label(pod, kind.only_with_label) == kind.only_with_value) {
-      return OwnerGroup(kind.kind, ns, name);
+    if (name.empty() ||
+        Label(pod, kind.only_with_label) != kind.only_with_value) {
+      continue;
     }
+    if (kind.copy_label.empty()) return OwnerGroup(kind.kind, ns, name);
+    const std::string_view copy = Label(pod, kind.copy_label);
+    if (!copy.empty()) return CopyGroup(kind.kind, ns, name, copy);
   }
   return {};
 }
@@ -109,6 +141,9 @@ std::string OwnerRoleOf(const api::Pod& pod) {
     const std::string_view role = Label(pod, key);
     if (!role.empty()) return absl::AsciiStrToLower(std::string(role));
   }
+  const std::string_view worker =
+      Label(pod, "leaderworkerset.sigs.k8s.io/worker-index");
+  if (!worker.empty()) return worker == "0" ? "leader" : "worker";
   return "";
 }
 
@@ -137,6 +172,13 @@ GroupSpec ToSpec(const api::Owner& owner) {
     spec.subgroups.push_back({.name = absl::AsciiStrToLower(role.name),
                               .min_pods = ToCount(MinimumOf(role)),
                               .later = role.later});
+  }
+  return spec;
+}
+
+GroupSpec ToSpecOfCopy(GroupSpec spec, const GroupRef& ref) {
+  for (std::string* text : {&spec.key, &spec.display}) {
+    text->append("/").append(CopyOf(ref));
   }
   return spec;
 }

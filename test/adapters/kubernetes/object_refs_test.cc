@@ -32,11 +32,20 @@ TEST(ObjectRefsTest, GroupsAreNamedByTheirObjects) {
       {GroupKind::kOwner,
        "JobSet/s",
        {"jobset.x-k8s.io/v1alpha2", "JobSet", "ns", "s", "u"}},
+      {GroupKind::kOwner,
+       "LeaderWorkerSet/l/3",
+       {"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "ns", "l", "u"}},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(GroupObject({row.kind, "ns", row.name}, "u"), row.object)
         << row.object.kind;
   }
+}
+
+TEST(ObjectRefsTest, OneOfSeveralGroupsHasTheUidOfTheirObject) {
+  EXPECT_EQ(
+      GroupObject({GroupKind::kOwner, "ns", "LeaderWorkerSet/l/3"}, "u/3").uid,
+      "u");
 }
 
 TEST(ObjectRefsTest, PodsAndQueuesAreNamedByTheirTypes) {

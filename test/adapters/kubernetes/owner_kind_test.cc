@@ -67,6 +67,33 @@ TEST(OwnerKindTest, PodsOfAnOwnersJobsByItsLabels) {
   EXPECT_EQ(GroupOf(pod).kind, GroupKind::kJob);
 }
 
+TEST(OwnerKindTest, EachReplicaOfALeaderWorkerSetIsAGroup) {
+  api::Pod pod = PodOf("apps/v1", "StatefulSet");
+  pod.meta.labels = {{"leaderworkerset.sigs.k8s.io/name", "l"}};
+  EXPECT_EQ(GroupOf(pod).kind, GroupKind::kPod);
+  pod.meta.labels["leaderworkerset.sigs.k8s.io/group-index"] = "12";
+  const GroupRef ref = GroupOf(pod);
+  EXPECT_EQ(ref, (GroupRef{GroupKind::kOwner, "ns", "LeaderWorkerSet/l/12"}));
+  EXPECT_EQ(CopyOf(ref), "12");
+  EXPECT_EQ(OwnerOfCopy(ref), OwnerGroup("LeaderWorkerSet", "ns", "l"));
+  EXPECT_EQ(Describe(ref), "LeaderWorkerSet 'l/12'");
+  const GroupRef other = OwnerGroup("JobSet", "ns", "s");
+  EXPECT_EQ(CopyOf(other), "");
+  EXPECT_EQ(OwnerOfCopy(other), other);
+  // By its labels alone.
+  EXPECT_EQ(
+      OwnerGroupOf(PodOf("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")),
+      GroupRef());
+}
+
+TEST(OwnerKindTest, ASpecOfOneOfSeveralGroupsHasAKeyOfItsOwn) {
+  const GroupSpec spec =
+      ToSpecOfCopy({.key = "u", .display = "ns/l"},
+                   CopyGroup("LeaderWorkerSet", "ns", "l", "3"));
+  EXPECT_EQ(spec.key, "u/3");
+  EXPECT_EQ(spec.display, "ns/l/3");
+}
+
 TEST(OwnerKindTest, WhatIsMadeForASchedulerIsStronger) {
   api::Pod pod = PodOf("kubeflow.org/v1", "TFJob");
   pod.meta.labels["scheduling.x-k8s.io/pod-group"] = "c";
@@ -86,6 +113,10 @@ TEST(OwnerKindTest, RolesByEachOperatorsLabels) {
   EXPECT_EQ(role({{"ray.io/node-type", "worker"}, {"ray.io/group", "gpu"}}),
             "gpu");
   EXPECT_EQ(role({{"jobset.sigs.k8s.io/replicatedjob-name", "node"}}), "node");
+  EXPECT_EQ(role({{"leaderworkerset.sigs.k8s.io/worker-index", "0"}}),
+            "leader");
+  EXPECT_EQ(role({{"leaderworkerset.sigs.k8s.io/worker-index", "10"}}),
+            "worker");
   EXPECT_EQ(role({}), "");
 }
 

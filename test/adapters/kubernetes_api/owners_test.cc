@@ -158,6 +158,21 @@ TEST(OwnersTest, EachReplicaOfALeaderWorkerSetIsAGroup) {
               ElementsAre(OwnerRole{"leader", 1, {}}));
 }
 
+TEST(OwnersTest, WorkersOfALeaderThatIsToBeReadyComeLater) {
+  const auto workers = [](const char* policy) {
+    return Of("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+              std::string(R"({"startupPolicy": ")") + policy +
+                  R"(", "leaderWorkerTemplate": {"size": 3}})")
+        .roles;
+  };
+  EXPECT_THAT(
+      workers("LeaderCreated"),
+      ElementsAre(OwnerRole{"leader", 1, {}}, OwnerRole{"worker", 2, {}}));
+  EXPECT_THAT(workers("LeaderReady"),
+              ElementsAre(OwnerRole{"leader", 1, {}},
+                          OwnerRole{"worker", 2, {}, true}));
+}
+
 TEST(OwnersTest, ReplicasAreReplicas) {
   for (const char* kind : {"ReplicaSet", "StatefulSet", "Deployment"}) {
     EXPECT_THAT(Of("apps/v1", kind, R"({"replicas": 5})").roles,
