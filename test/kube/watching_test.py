@@ -108,6 +108,8 @@ class WatchingTest(muster.StoryTest):
             name = re.search(r"\b(?:muster|process)_[a-z_]+", expression)
             if by and name:  # Prometheus adds job and instance.
                 self.assertLessEqual(set(by[1].split(", ")) - {"job", "instance"}, labels[name[0]], expression)
+        self.assertTrue(any("quantile(0.99" in one and "muster_event_to_request_seconds_bucket" in one
+                            for one in expressions))
         # What is told and shown nowhere is no mistake, but for queues and reasons.
         self.assertIn("muster_groups_waiting", named)
         self.finish()
