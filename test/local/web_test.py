@@ -96,12 +96,43 @@ class WebTest(unittest.TestCase):
         (d.folder / "state" / "web-token").chmod(0o600)
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
-    def test_another_user_does_not_learn_the_token(self):
+    def test_another_user_is_himself_there_and_learns_no_other_token(self):
         d = self.daemon("--gpus", 1, "--listen", "127.0.0.1:0")
-        done = d.run("web", check=False, user=65534, group=65534)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("web-token", done.stderr)
-        self.assertEqual(done.stdout, "")
+        web = Web(d)
+        his = urllib.parse.urlsplit(d.run("web", user=65534, group=65534).stdout.strip())
+        token = urllib.parse.parse_qs(his.query)["token"][0]
+        self.assertNotEqual(token, web.token)
+        users = json.loads(web.ask("/v1/users", token=token)[1])
+        self.assertEqual((users["self"], users["privileged"]), (65534, False))
+        job = d.submit(["sleep", "60"])
+        self.assertEqual(web.ask(f"/v1/jobs/{job}", "DELETE", token=token)[0], 403)
+        self.assertEqual(web.ask("/v1/web/token", "POST", token=token)[0], 403)
+        cookie = web.ask(f"/login?token={token}")[2]["Set-Cookie"].split(";")[0]
+        self.assertEqual(json.loads(web.ask("/v1/users", Cookie=cookie)[1])["self"], 65534)
+        d.kill()
+        d.start()
+        web = Web(d)  # It has another port.
+        self.assertEqual(web.ask("/v1/users", token=token)[0], 200)
+        cookie = web.ask(f"/login?token={token}")[2]["Set-Cookie"].split(";")[0]
+        renewed = d.run("web", "--new", user=65534, group=65534).stdout
+        self.assertNotIn(token, renewed)
+        for headers in ({"token": token}, {"Cookie": cookie}):
+            self.assertEqual(web.ask("/v1/users", **headers)[0], 401)
+        self.assertEqual(web.ask("/v1/users", token=web.token)[0], 200)
+
+    def test_who_signs_out_is_out_and_the_token_of_the_daemons_user_can_be_another(self):
+        d = self.daemon("--gpus", 1, "--listen", "127.0.0.1:0")
+        web = Web(d)
+        cookie = web.ask(f"/login?token={web.token}")[2]["Set-Cookie"].split(";")[0]
+        self.assertEqual(web.ask("/logout", "POST", Cookie=cookie)[0], 403)
+        status, _, headers = web.ask("/logout", "POST", Cookie=cookie, Origin=f"http://{web.host}")
+        self.assertEqual(status, 204)
+        self.assertIn("Max-Age=0", headers["Set-Cookie"])
+        self.assertNotIn(web.token, d.run("web", "--new").stdout)
+        for headers in ({"token": web.token}, {"Cookie": cookie}):
+            self.assertEqual(web.ask("/v1/users", **headers)[0], 401)
+        again = Web(d)
+        self.assertEqual(json.loads(again.ask("/v1/users", token=again.token)[1])["self"], os.geteuid())
 
     def test_a_port_that_is_taken_is_told(self):
         d = self.daemon("--gpus", 1, "--listen", "127.0.0.1:0")

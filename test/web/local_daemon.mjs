@@ -58,10 +58,13 @@ export class Daemon {
     return fs.readFileSync(path.join(this.folder, 'log'), 'utf8');
   }
 
-  muster(...words) {
+  muster(...words) { return this.musterAs({}, ...words); }
+
+  // As {uid, gid}.
+  musterAs(user, ...words) {
     return execFileSync(path.join(this.programs, 'muster'),
       ['--socket', this.socket, ...words],
-      {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
+      {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], ...user});
   }
 
   // A request over TCP with the token; its JSON.

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
-import {Browser, findChromium} from './browser.mjs';
-import {Daemon, until} from './local_daemon.mjs';
+import {until} from './local_daemon.mjs';
+import {row, runTests, text} from './local_run.mjs';
 
 const [programs, pictures] = process.argv.slice(2);
 
@@ -27,28 +27,18 @@ while :; do
   sleep 1
 done`;
 
-function skip(why) {
-  console.log(`[  SKIPPED ] ${why}`);
-  process.exit(77);
-}
-
-const chromium = findChromium();
-if (!chromium) skip('there is no Chromium (Debian: chromium)');
-
-const text = (selector) =>
-  `document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`;
-const row = (id) => text(`tr[data-job="${id}"]`);
 const LOG = text('pre.log');
 
 const tests = {
   async 'without the token nothing is to be had'(daemon) {
     const {origin, token} = daemon;
-    for (const target of ['/', '/page.js', '/v1/jobs', '/v1/events',
+    for (const target of ['/v1/users', '/v1/jobs', '/v1/events',
       `/login?token=${'0'.repeat(64)}`]) {
       assert.equal((await fetch(origin + target)).status, 401, target);
     }
     const cookie = {Cookie: `muster-${new URL(origin).port}=${token}`};
-    assert.equal((await fetch(origin, {headers: cookie})).status, 401);
+    const jobs = `${origin}/v1/jobs`;
+    assert.equal((await fetch(jobs, {headers: cookie})).status, 401);
     const answer = await fetch(`${origin}/login?token=${token}`,
       {redirect: 'manual'});
     assert.equal(answer.status, 303);
@@ -56,7 +46,8 @@ const tests = {
     assert.match(set, /; HttpOnly; SameSite=Strict$/);
     assert.ok(!set.includes(token));
     const mine = {Cookie: set.split(';')[0]};
-    const page = await fetch(origin, {headers: mine});
+    assert.equal((await fetch(jobs, {headers: mine})).status, 200);
+    const page = await fetch(origin);
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-security-policy'),
       /script-src 'self'/);
@@ -64,7 +55,7 @@ const tests = {
     assert.equal(page.headers.get('access-control-allow-origin'), null);
     // A change that comes from nowhere, or from another page.
     for (const headers of [{}, {Origin: 'http://127.0.0.1:1'}]) {
-      const change = await fetch(`${origin}/v1/jobs`, {method: 'POST',
+      const change = await fetch(jobs, {method: 'POST',
         body: '{}', headers: {...mine, ...headers}});
       assert.equal(change.status, 403);
     }
@@ -180,7 +171,7 @@ const tests = {
       document.querySelector('dialog[open] form').requestSubmit();
     })()`);
     await until(() => page.value(
-      `${text('dialog[open] .told')}.includes('<script>')`), 'a refusal');
+      `${text('dialog[open] form')}.includes('<script>')`), 'a refusal');
     await none();
     await page.value(`document.querySelector('dialog[open]').close()`);
     // It may be in a log, a manifest, and why a job could not be started.
@@ -271,30 +262,4 @@ const tests = {
   },
 };
 
-const daemon = new Daemon(programs, CONFIG);
-const browser = new Browser(chromium);
-let failed = 0;
-try {
-  await daemon.start();
-  const {headers} = await fetch(daemon.origin,
-    {headers: {Authorization: `Bearer ${daemon.token}`}});
-  if (headers.get('content-type').startsWith('text/plain')) {
-    await browser.close();
-    await daemon.end();
-    skip('built without npm');
-  }
-  for (const [name, test] of Object.entries(tests)) {
-    try {
-      await test(daemon, browser);
-      console.log(`ok      ${name}`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAILED  ${name}\n${error.stack}`);
-    }
-    await daemon.cancelAll();
-  }
-} finally {
-  await browser.close();
-  await daemon.end();
-}
-process.exit(failed > 0 ? 1 : 0);
+await runTests(tests, programs, CONFIG);

@@ -2,12 +2,16 @@
 
 import './local.css';
 import {number, plural, share} from './format.js';
-import {Changes, get, send} from './localapi.js';
+import {actionOfKey, Actions} from './localactions.js';
+import {Changes, get} from './localapi.js';
+import {Calendars} from './localcrons.js';
 import {JobPage} from './localjob.js';
 import {Machine, Shares} from './localmachine.js';
 import {clock, jobLink, jobPath, show} from './localparts.js';
-import {actionsOf, History, Queue} from './localqueue.js';
+import {History, Queue} from './localqueue.js';
+import {Session} from './localsession.js';
 import {SubmitForm} from './localsubmit.js';
+import {TrialsPage} from './localtrials.js';
 import {announce, el, openPage, section, Shared} from './shell.js';
 
 const SHORTEST_MS = 250;   // Between an event and a look at all there is.
@@ -22,6 +26,12 @@ const KEYS = [
   ['Enter', 'open that job'],
   ['c', 'cancel it'],
   ['h', 'hold it, or release it'],
+  ['s', 'suspend it, or let it go on'],
+  ['e, p', 'edit it; change its priority alone'],
+  ['J, K', 'a place later or earlier among one’s own jobs'],
+  ['m', 'move it before or behind another'],
+  ['r', 'resize it, if it is elastic'],
+  ['.', 'all that can be done with it'],
   ['n', 'submit a new job'],
   ['/', 'filter the queue'],
   ['g', 'all jobs'],
@@ -30,10 +40,10 @@ const KEYS = [
 ];
 
 const STATES = {live: 'live', lost: 'musterd does not answer; trying again',
-  out: 'not logged in: run `muster web`'};
+  out: 'not signed in'};
 
 class LocalPage {
-  self = {uid: -1, home: '/', name: ''};
+  self = {uid: -1, home: '/', name: '', privileged: false};
   #names = new Map();
   #rows = new Map();     // The queue's jobs by id.
   #finished = new Map();
@@ -55,13 +65,29 @@ class LocalPage {
     addEventListener('hashchange', () => this.go());
     addEventListener('keydown', (e) => this.key(e));
     document.addEventListener('click', (e) => this.click(e));
-    const {self, home, users} = await get('/v1/users');
-    this.#names = new Map(users.map(({uid, name}) => [uid, name]));
-    this.self = {uid: self, home, name: this.#names.get(self) ?? ''};
+    if (!await this.learnWhoOneIs()) return;
     this.go();
     new Changes({state: (state) => this.state(state),
       event: (event) => this.event(event)});
     setInterval(() => { if (!document.hidden) this.refresh(); }, LONGEST_MS);
+  }
+
+  // Whether anybody is signed in; if not, all there is is the way in.
+  async learnWhoOneIs() {
+    try {
+      const {self, home, privileged, users} = await get('/v1/users');
+      this.#names = new Map(users.map(({uid, name}) => [uid, name]));
+      this.self = {uid: self, home, privileged,
+        name: this.#names.get(self) ?? ''};
+      this.session.set(this.self);
+      return true;
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      this.all.hidden = true;
+      this.submit.hidden = true;
+      this.state('out');
+      return false;
+    }
   }
 
   // --- What there is ---
@@ -69,9 +95,12 @@ class LocalPage {
   head() {
     this.status = el('span', {class: 'live is-lost', role: 'status'}, '…');
     this.theme = this.main.querySelector('button.theme');
+    this.session = new Session(this);
+    this.submit = el('button', {type: 'button', class: 'first',
+      'data-open': 'submit'}, 'Submit');
     const buttons = el('div', {class: 'controls'}, this.status,
-      el('button', {type: 'button', class: 'first', 'data-open': 'submit'},
-        'Submit'),
+      this.session.button,
+      this.submit,
       el('button', {type: 'button', 'data-open': 'help',
         'aria-label': 'Keys of this page'}, '?'));
     this.theme.replaceWith(buttons);
@@ -84,6 +113,7 @@ class LocalPage {
     this.machine = new Machine(this);
     this.shares = new Shares();
     this.history = new History(this);
+    this.calendars = new Calendars(this);
     this.happened = el('ol', {class: 'happened card', tabindex: 0,
       'aria-label': 'Events'});
     this.numbers = el('p', {class: 'numbers'});
@@ -92,6 +122,7 @@ class LocalPage {
     const left = el('div', {});
     const right = el('div', {});
     section(left, 'Queue', null, this.queue.element);
+    section(left, 'Calendars', null, this.calendars.element);
     section(left, 'Finished', null, this.history.element);
     section(right, 'Machine', null, this.machine.element);
     section(right, 'Queues and shares', null, this.shares.element);
@@ -103,19 +134,25 @@ class LocalPage {
 
   dialogs() {
     this.form = new SubmitForm(this);
+    this.actions = new Actions(this);
     this.help = el('dialog', {class: 'card', 'aria-label': 'Keys'},
       el('h2', {}, 'Keys'), el('dl', {class: 'keys'}, ...KEYS.flatMap(
         ([keys, text]) => [el('dt', {}, keys), el('dd', {}, text)])),
       el('button', {type: 'button', onclick: () => this.help.close()},
         'Close'));
-    document.body.append(this.form.dialog, this.help);
+    document.body.append(this.help);
   }
 
   user(uid) { return this.#names.get(uid) ?? String(uid); }
   job(id) { return this.#rows.get(id); }
   devicesOf(id) { return this.#devices.get(id) ?? []; }
-  // Over TCP one is the daemon's own user, who may do everything.
-  may() { return true; }
+  // As far as the page knows it: of the job that is looked at, of the queue.
+  known(id) {
+    return this.opened?.job?.id === id ? this.opened.job : this.job(id);
+  }
+  whole(id) { return get(`/v1/jobs/${id}`); }
+  // Whether one may change it: a job, or a calendar.
+  may({uid}) { return this.self.privileged || uid === this.self.uid; }
 
   // --- What is told ---
 
@@ -123,6 +160,11 @@ class LocalPage {
     this.status.className = `live is-${state}`;
     show(this.status, STATES[state]);
     if (state === 'live') this.refresh();
+    if (state === 'out' && !this.out) {
+      this.session.set(null);
+      if (!document.querySelector('dialog[open]')) this.session.open();
+    }
+    this.out = state === 'out';
   }
 
   event(event) {
@@ -176,9 +218,9 @@ class LocalPage {
   }
 
   async look() {
-    const [list, {nodes: [node]}, {queues}, {jobs: newest}] = await Promise.all(
-      [get('/v1/queue?limit=500'), get('/v1/nodes'), get('/v1/queues'),
-        get('/v1/history?limit=100')]);
+    const [list, {nodes: [node]}, {queues}, {jobs: newest}, {crons}] =
+        await Promise.all([get('/v1/queue?limit=500'), get('/v1/nodes'),
+          get('/v1/queues'), get('/v1/history?limit=100'), get('/v1/crons')]);
     this.#rows = new Map(list.jobs.map((job) => [job.id, job]));
     this.#finished = new Map(newest.map((job) => [job.id, job]));
     this.#devices = new Map();
@@ -189,11 +231,17 @@ class LocalPage {
         this.#devices.set(job, indices);
       }
     }
+    this.queue.keep(list);
     if (this.opened) return this.opened.refresh();
+    this.fill(list, node, {queues, newest, crons});
+  }
+
+  fill(list, node, {queues, newest, crons}) {
     document.title = `Muster on ${node.name}`;
     show(this.main.querySelector('h1'), `Muster on ${node.name}`);
     this.figures(list, node);
-    this.queue.set(list);
+    this.queue.fill();
+    this.calendars.set(crons);
     this.machine.set(node);
     this.shares.set(queues, node);
     this.history.set(newest.filter((job) => job.finished !== undefined)
@@ -222,10 +270,13 @@ class LocalPage {
   // --- Going somewhere ---
 
   go() {
-    const id = Number(location.hash.match(/^#\/jobs\/(\d+)$/)?.[1] ?? 0);
+    const [, kind, number] =
+        location.hash.match(/^#\/(jobs|arrays)\/(\d+)$/) ?? [];
+    const id = Number(number ?? 0);
     this.opened?.close();
     this.opened?.element.remove();
-    this.opened = id > 0 ? new JobPage(this, id) : null;
+    this.opened = id === 0 ? null : kind === 'jobs' ? new JobPage(this, id) :
+      new TrialsPage(this, id);
     this.all.hidden = id > 0;
     if (this.opened) {
       this.main.append(this.opened.element);
@@ -237,7 +288,10 @@ class LocalPage {
 
   click(e) {
     const button = e.target.closest?.('button[data-action]');
-    if (button) this.act(Number(button.dataset.job), button.dataset.action);
+    if (button) {
+      this.actions.act(Number(button.dataset.job), button.dataset.action);
+    }
+    this.opened?.click?.(e);
     const open = e.target.closest?.('button[data-open]')?.dataset.open;
     if (open === 'submit') this.openForm();
     if (open === 'help') this.help.showModal();
@@ -245,22 +299,6 @@ class LocalPage {
 
   openForm() {
     this.form.open().catch((error) => this.say(error.message, true));
-  }
-
-  async act(id, action) {
-    const name = this.job(id)?.name ?? this.opened?.job?.name ?? '';
-    if (action === 'cancel' && !confirm(`Cancel #${id} ${name} for good?`)) {
-      return;
-    }
-    try {
-      if (action === 'cancel') await send('DELETE', `/v1/jobs/${id}`);
-      else await send('POST', `/v1/jobs/${id}/${action}`);
-      this.say(`#${id} ${name}: ` + {cancel: 'is being stopped', hold:
-        'is held', release: 'is released'}[action]);
-    } catch (error) {
-      this.say(error.message, true);
-    }
-    this.refresh();
   }
 
   // --- Keyboard ---
@@ -281,9 +319,9 @@ class LocalPage {
   command({key, target}) {
     const row = this.queue.selected;
     const id = this.opened ? this.opened.id : Number(row?.dataset.job ?? 0);
-    const job = this.opened?.job ?? this.job(id);
-    const change = (action) => job && actionsOf(job)[action] ?
-      () => this.act(id, action) : null;
+    const job = this.opened ? this.opened.job : this.job(id);
+    const action = job && this.may(job) ? actionOfKey(key, job) : null;
+    if (action) return () => this.actions.act(id, action);
     switch (key) {
       case 'j':
         return this.opened ? null : () => this.queue.step(1);
@@ -296,8 +334,8 @@ class LocalPage {
       case 'Enter':
         return row && target === row ? () => { location.hash = jobPath(id); } :
           null;
-      case 'c': return change('cancel');
-      case 'h': return change('hold') ?? change('release');
+      case '.':
+        return job && this.may(job) ? () => this.actions.act(id, 'more') : null;
       case 'n': return () => this.openForm();
       case '/':
         return this.opened ? null : () => this.queue.search.focus();

@@ -3,11 +3,13 @@
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 
-// The daemon's answer is no success.
+// The daemon's answer is no success; `field`: what of the request is wrong, if it
+// says so.
 export class Refused extends Error {
-  constructor(status, text) {
+  constructor(status, text, field = '') {
     super(text);
     this.status = status;
+    this.field = field;
   }
 }
 
@@ -15,10 +17,13 @@ async function check(answer) {
   if (answer.ok) return answer;
   const text = await answer.text();
   let error = text.trim();
+  let field = '';
   try {
-    error = JSON.parse(text).error ?? error;
+    const json = JSON.parse(text);
+    error = json.error ?? error;
+    field = json.field ?? '';
   } catch { /* It is no JSON. */ }
-  throw new Refused(answer.status, error || `status ${answer.status}`);
+  throw new Refused(answer.status, error || `status ${answer.status}`, field);
 }
 
 export async function get(path, signal) {
@@ -55,8 +60,8 @@ export function lineReader(take) {
   };
 }
 
-// A log as it is shown: terminal colours are left out, and of a line that was overwritten its end is
-// kept.
+// A log as it is shown: terminal colours are left out, and of a line that was
+// overwritten its end is kept.
 export function plain(text) {
   return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
       .replace(/[^\n]*\r(?=[^\n])/g, '').replace(/\r/g, '');

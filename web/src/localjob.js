@@ -1,16 +1,28 @@
 // The page of one job.
 
+import {actionButton, actionsOf} from './localactions.js';
 import {get} from './localapi.js';
+import {pointText} from './localgrid.js';
 import {Log} from './locallog.js';
 import {age, badge, clock, gpuCount, isOver, KeyedList, show, stateOf, whyText}
   from './localparts.js';
-import {actionsOf} from './localqueue.js';
 import {TimeLine} from './localtime.js';
+import {lineOf, timeText} from './localwords.js';
 import {el, section} from './shell.js';
 
 function fact(label, value) {
   return value === undefined || value === '' || value === null ? null :
     el('div', {}, el('dt', {}, label), el('dd', {}, value));
+}
+
+// What was edited since its submission: its manifest stays as it was.
+function editText({time, roles = {}}) {
+  const texts = time === undefined ? [] : [`time ${timeText(time)}`];
+  for (const {requests = {}, command} of Object.values(roles)) {
+    texts.push(...Object.entries(requests).map((pair) => pair.join(' ')));
+    if (command) texts.push(lineOf(command));
+  }
+  return texts.join(', ');
 }
 
 export class JobPage {
@@ -68,11 +80,13 @@ export class JobPage {
     document.title = `#${job.id} ${job.name}: ${state}`;
     show(this.title, `#${job.id} ${job.name} `, badge(state));
     show(this.actions, ...(this.page.may(job) ? Object.entries(actionsOf(job)) :
-      []).map(([action, text]) => el('button', {type: 'button',
-      'data-action': action, 'data-job': job.id}, text)));
+      []).map(([action, text]) => actionButton(job.id, action, text)));
     const told = isOver(job) ? job.reason : whyText(why?.why, why?.reason);
     show(this.why, told ?? '', why?.ahead ? `; ${why.ahead} before it` : '');
-    const row = this.page.job(job.id);
+    this.fillFacts(job, this.page.job(job.id));
+  }
+
+  fillFacts(job, row) {
     show(this.facts, fact('User', this.page.user(job.uid)),
       fact('Queue', job.queue), fact('Priority', job.priority),
       row ? fact('GPUs', gpuCount(row.gpus)) : null,
@@ -85,6 +99,14 @@ export class JobPage {
         String(job.exit_code)),
       fact('Preempted', job.preemptions ? `${job.preemptions}×` : ''),
       fact('Failed and restarted', job.restarts ? `${job.restarts}×` : ''),
+      job.array ? fact('Array', el('a', {href: `#/arrays/${job.array}`},
+        `all of #${job.array}`)) : null,
+      fact('Parameters', pointText(Object.entries(job.parameters ?? {}))),
+      fact('Edited', job.edits ? editText(job.edits) : ''),
+      job.elastic?.length ? fact('Tasks', job.elastic.map(
+        ({role, size, min, max}) =>
+          `${job.elastic.length > 1 ? `${role}: ` : ''}${size} of ${min} to ` +
+          max).join(', ')) : null,
       fact('Directory', job.directory));
   }
 

@@ -1,6 +1,7 @@
 // The machine: its GPUs and who has which; and the shares of queues.
 
 import {gpus, number, share} from './format.js';
+import {Drains, drainText} from './localdrain.js';
 import {bar, bytes, Colours, gpuCount, jobPath, KeyedList, show}
   from './localparts.js';
 import {el} from './shell.js';
@@ -18,23 +19,28 @@ function holdersOf(device) {
 export class Machine {
   constructor(page) {
     this.page = page;
+    this.drains = new Drains(page);
     this.colours = new Colours();
     this.devices = el('ul', {class: 'devices', 'aria-label': 'GPUs'});
     this.cells = new KeyedList(this.devices, () => el('li', {}),
       (item, device) => this.fillDevice(item, device));
     this.amounts = el('div', {class: 'amounts'});
     this.about = el('p', {class: 'about'});
-    this.element = el('div', {class: 'card'}, this.about, this.devices,
-      this.amounts);
+    this.service = el('div', {class: 'controls service'});
+    this.element = el('div', {class: 'card',
+      onclick: (e) => this.drains.click(e)}, this.about, this.service,
+    this.devices, this.amounts);
   }
 
   set(node) {
     this.node = node;
     const {devices} = node;
-    const free = devices.filter((d) =>
-      d.healthy && d.held.length === 0 && d.others === 0).length;
+    const free = devices.filter((d) => !node.drained && d.healthy &&
+      d.held.length === 0 && d.others === 0).length;
     show(this.about, devices.length === 0 ? 'It has no GPU.' :
       `${gpus(devices.length)}, ${number(free)} of them free.`);
+    show(this.service, node.drained ? el('span', {class: 'bad'},
+      this.drainText(node.drained)) : null, this.drains.button(node.drained));
     this.devices.classList.toggle('many', devices.length > 16);
     this.colours.keep(devices.flatMap((d) => d.held.map((h) => h.job)));
     this.cells.set(devices, (d) => d.index);
@@ -42,13 +48,12 @@ export class Machine {
       (milli) => number(milli / 1000)), this.amount('Memory', 'memory', bytes));
   }
 
-  fillDevice(item, device) {
-    const holders = holdersOf(device);
-    const parts = holders.map(([job, milli]) => ({part: milli / 1000,
-      kind: `k${this.colours.get(job)}`}));
-    if (device.others) {
-      parts.push({part: device.others / 1000, kind: 'others'});
-    }
+  drainText(drained) {
+    return drainText(drained, (uid) => this.page.user(uid));
+  }
+
+  // Who has it, or why nobody does.
+  linesOf(device, holders) {
     const lines = holders.map(([job, milli]) => {
       const row = this.page.job(job);
       const text = `#${job}` + (row ? ` ${row.name}` : '');
@@ -63,8 +68,23 @@ export class Machine {
     if (device.others && !device.processes) {
       lines.push(el('span', {class: 'soft'}, 'processes outside the queue'));
     }
-    if (!device.healthy) lines.push(el('span', {class: 'bad'}, 'unhealthy'));
+    if (device.drained) {
+      lines.push(el('span', {class: 'bad'}, this.drainText(device.drained)));
+    } else if (!device.healthy || this.node.drained) {
+      lines.push(el('span', {class: 'bad'},
+        device.healthy ? 'out of service' : 'unhealthy'));
+    }
     if (lines.length === 0) lines.push(el('span', {class: 'soft'}, 'free'));
+    return lines;
+  }
+
+  fillDevice(item, device) {
+    const holders = holdersOf(device);
+    const parts = holders.map(([job, milli]) => ({part: milli / 1000,
+      kind: `k${this.colours.get(job)}`}));
+    if (device.others) {
+      parts.push({part: device.others / 1000, kind: 'others'});
+    }
     item.className = device.healthy ? '' : 'down';
     const about = [device.model.replace(/^NVIDIA /, ''), device.memory ? bytes(device.memory) : '']
         .filter(Boolean).join(', ');
@@ -72,7 +92,8 @@ export class Machine {
       about ? el('small', {}, about) : null),
     bar(`GPU ${device.index}: ` + (holders.map(([job, milli]) =>
       `${share(milli / 1000)} of #${job}`).join(', ') || 'no job'), parts),
-    ...lines);
+    ...this.linesOf(device, holders),
+    this.drains.button(device.drained, device.index));
   }
 
   amount(title, resource, text) {

@@ -1,6 +1,8 @@
 // The queue: who runs, who waits and why; and those that have finished.
 
 import {number, plural} from './format.js';
+import {actionButton, actionsOf} from './localactions.js';
+import {pointText} from './localgrid.js';
 import {age, badge, gpuCount, jobLink, jobPath, KeyedList, now, show, stateOf,
   whyText} from './localparts.js';
 import {el} from './shell.js';
@@ -8,14 +10,15 @@ import {el} from './shell.js';
 const COLUMNS = ['Job', 'State', 'Priority', 'User', 'GPUs', 'Queue', 'Since',
   ''];
 
-// {hold: 'Hold', ...}: what can be asked of it now, a route each.
-export function actionsOf(job) {
-  const list = {};
-  if (job.finished !== undefined) return list;
-  if (job.held) list.release = 'Release';
-  else list.hold = 'Hold';
-  list.cancel = 'Cancel';
-  return list;
+// Of what can be done with it; the rest is behind "⋯".
+const FIRST = ['hold', 'release', 'resume', 'cancel'];
+
+// Of an element of an array: the way to all of them, and its point.
+function arrayNote({array, parameters}) {
+  if (!array) return null;
+  return el('small', {class: 'reason'}, el('a', {href: `#/arrays/${array}`},
+    `of array #${array}`), parameters ?
+    ` ${pointText(Object.entries(parameters))}` : '');
 }
 
 function cell(label, ...children) {
@@ -40,18 +43,24 @@ export class Queue {
     this.list = {jobs: [], waiting: 0, running: 0, left_out: 0};
   }
 
-  set(list) {
+  // Not shown yet.
+  keep(list) {
     this.list = list;
-    this.fill();
   }
 
   fill() {
+    const active = document.activeElement;
     const word = this.search.value.trim().toLowerCase();
     const has = (job) => [job.name, `#${job.id}`, stateOf(job), job.queue,
-      job.priority, this.page.user(job.uid), job.why ?? '']
+      job.priority, this.page.user(job.uid), job.why ?? '',
+      pointText(Object.entries(job.parameters ?? {}))]
         .some((text) => text.toLowerCase().includes(word));
     const jobs = this.list.jobs.filter((job) => !word || has(job));
     this.rows.set(jobs, (job) => job.id);
+    // Who has the focus keeps it where its row has another place now.
+    if (active !== document.activeElement && this.body.contains(active)) {
+      active.focus();
+    }
     const {running, waiting, left_out: out} = this.list;
     show(this.note, running + waiting === 0 ? 'Nothing runs, nothing waits.' :
       `${plural(running, 'job')} with a place, ${number(waiting)} waiting, in ` +
@@ -75,7 +84,7 @@ export class Queue {
       el('th', {scope: 'row'}, jobLink(job.id), ' ',
         el('span', {class: 'name'}, job.name),
         job.why ? el('small', {class: 'reason'},
-          whyText(job.why, job.blocked_by)) : null),
+          whyText(job.why, job.blocked_by)) : null, arrayNote(job)),
       cell('State', badge(state), job.preemptions > 0 && state === 'running' ?
         el('small', {}, ` preempted ${job.preemptions}×`) : null),
       cell('Priority', job.priority),
@@ -89,9 +98,11 @@ export class Queue {
 
   buttons(job) {
     if (!this.page.may(job)) return [];
-    return Object.entries(actionsOf(job)).map(([action, text]) =>
-      el('button', {type: 'button', 'data-action': action,
-        'data-job': job.id, 'aria-label': `${text} #${job.id}`}, text));
+    const list = Object.entries(actionsOf(job))
+        .filter(([action]) => FIRST.includes(action));
+    return [...list, ['more', '⋯']].map(([action, text]) =>
+      actionButton(job.id, action, text, {'aria-label': `${action === 'more' ?
+        'All that can be done with' : text} #${job.id}`}));
   }
 
   // --- Keyboard ---
@@ -135,7 +146,7 @@ export class History {
   fillRow(row, job) {
     show(row,
       el('th', {scope: 'row'}, jobLink(job.id), ' ',
-        el('span', {class: 'name'}, job.name)),
+        el('span', {class: 'name'}, job.name), arrayNote(job)),
       cell('State', badge(stateOf(job))),
       cell('Code', String(job.exit_code ?? '')),
       cell('User', this.page.user(job.uid)),

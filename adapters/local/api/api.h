@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "adapters/local/controller/controller.h"
 #include "adapters/local/model/other_process.h"
 #include "adapters/local/store/history.h"
@@ -34,6 +35,11 @@ struct ApiOptions {
   // Where its page is, "http://127.0.0.1:8750"; null, or empty: nowhere. On the
   // loop's thread.
   std::function<std::string()> web_address{};
+  // The token by which a user is known there, and an end of it, both as
+  // WebUsers has them; null: there is no page. On the loop's thread.
+  std::function<absl::StatusOr<std::string>(uint32_t uid, uint32_t gid)>
+      web_token{};
+  std::function<absl::Status(uint32_t uid)> forget_web_token{};
   size_t most_waiting = 4096;            // Requests between two turns.
   Duration longest_wait = 60 * kSecond;  // Of ?wait=.
 };

@@ -133,6 +133,21 @@ HttpResponse ChangeNode(const ApiContext& context, const Asked& asked) {
   return JsonAnswer(ToText(nlohmann::ordered_json{{"node", key}}));
 }
 
+// Of who asks: nobody learns another's.
+HttpResponse ChangeToken(const ApiContext& context, const Asked& asked) {
+  const ApiOptions& options = context.options;
+  const absl::Status empty = ExpectNoContent(asked.body);
+  if (!empty.ok()) return ErrorAnswer(empty);
+  if (!HasPage(context)) return ErrorAnswer(NoPage());
+  if (asked.route == Route::kForgetToken) {
+    const absl::Status status = options.forget_web_token(asked.viewer.uid);
+    return status.ok() ? JsonAnswer("{}") : ErrorAnswer(status);
+  }
+  const auto token = options.web_token(asked.viewer.uid, asked.viewer.gid);
+  if (!token.ok()) return ErrorAnswer(token.status());
+  return JsonAnswer(ToText(nlohmann::ordered_json{{"token", *token}}));
+}
+
 bool IsOfCron(Route route) {
   return route == Route::kSuspendCron || route == Route::kResumeCron ||
          route == Route::kRemoveCron;
@@ -150,6 +165,9 @@ HttpResponse Change(const ApiContext& context, const Asked& asked) {
     return ChangeNode(context, asked);
   }
   if (IsOfCron(asked.route)) return ChangeCron(context, asked);
+  if (asked.route == Route::kMakeToken || asked.route == Route::kForgetToken) {
+    return ChangeToken(context, asked);
+  }
   const absl::Status may = MayChange(context, asked);
   if (!may.ok()) return ErrorAnswer(may);
   bool content = false;

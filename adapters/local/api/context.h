@@ -66,6 +66,10 @@ serve::HttpResponse EditableAnswer(const ApiContext& context,
 // Answers what changes nothing.
 serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
 
+// Whether there is a page; NOT_FOUND, and how to have one.
+bool HasPage(const ApiContext& context);
+absl::Status NoPage();
+
 // What the page asks for besides. O(jobs x log jobs), and the page's limit.
 serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked);
 // Users of this machine, as its own list has them. O(users).

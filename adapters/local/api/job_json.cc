@@ -153,6 +153,12 @@ void AddDetails(const JobDetails& details, Json* job) {
                           {"reason", std::string(c.reason)}});
   }
   (*job)["conditions"] = std::move(conditions);
+  for (const ElasticRole& role : details.elastic) {
+    (*job)["elastic"].push_back({{"role", role.name},
+                                 {"size", role.size},
+                                 {"min", role.min},
+                                 {"max", role.max}});
+  }
   if (details.checkpoint_at != 0) {
     (*job)["checkpoint_at"] = SecondsOf(details.checkpoint_at);
   }

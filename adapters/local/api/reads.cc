@@ -247,15 +247,9 @@ HttpResponse Events(const ApiContext& context, const Asked& asked) {
 }
 
 HttpResponse Web(const ApiContext& context) {
-  const std::string address =
-      context.options.web_address ? context.options.web_address() : "";
-  if (address.empty()) {
-    return ErrorAnswer(absl::NotFoundError(
-        "musterd serves no page: set `listen` in its configuration, or start "
-        "it with --listen 127.0.0.1:8750"));
-  }
+  if (!HasPage(context)) return ErrorAnswer(NoPage());
   return JsonAnswer(
-      ToText(Json{{"address", address},
+      ToText(Json{{"address", context.options.web_address()},
                   {"token_file", context.options.state + "/web-token"}}));
 }
 
@@ -294,6 +288,17 @@ HttpResponse Queues(const ApiContext& context) {
 }
 
 }  // namespace
+
+bool HasPage(const ApiContext& context) {
+  const ApiOptions& options = context.options;
+  return options.web_address && !options.web_address().empty();
+}
+
+absl::Status NoPage() {
+  return absl::NotFoundError(
+      "musterd serves no page: set `listen` in its configuration, or start "
+      "it with --listen 127.0.0.1:8750");
+}
 
 absl::StatusOr<JobRow> FindJob(const ApiContext& context, uint64_t job) {
   const JobRow* row = context.controller.Find(job);

@@ -28,6 +28,8 @@ constexpr RouteRow kRoutes[] = {
     {Route::kSuspendCron, "POST", "/v1/crons/{id}/suspend", ""},
     {Route::kResumeCron, "POST", "/v1/crons/{id}/resume", ""},
     {Route::kRemoveCron, "DELETE", "/v1/crons/{id}", ""},
+    {Route::kMakeToken, "POST", "/v1/web/token", ""},
+    {Route::kForgetToken, "DELETE", "/v1/web/token", ""},
     {Route::kDrain, "POST", "/v1/nodes/drain", ""},
     {Route::kResumeNode, "POST", "/v1/nodes/resume", ""},
     {Route::kJobs, "GET", "/v1/jobs", "uid why"},

@@ -29,6 +29,8 @@ enum class Route : uint8_t {
   kSuspendCron,
   kResumeCron,
   kRemoveCron,
+  kMakeToken,
+  kForgetToken,
   kDrain,
   kResumeNode,
   kJobs,
@@ -53,10 +55,10 @@ enum class Route : uint8_t {
 MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
                   "suspend", "resume", "priority", "move", "resize", "edit",
                   "order", "suspend-cron", "resume-cron", "remove-cron",
-                  "drain", "resume-node", "jobs", "job", "logs", "explain",
-                  "editable", "timeline", "queue", "events", "history",
-                  "removed", "crons", "nodes", "queues", "users", "web",
-                  "version", "health", "metrics");
+                  "make-token", "forget-token", "drain", "resume-node", "jobs",
+                  "job", "logs", "explain", "editable", "timeline", "queue",
+                  "events", "history", "removed", "crons", "nodes", "queues",
+                  "users", "web", "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

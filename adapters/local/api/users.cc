@@ -36,6 +36,7 @@ serve::HttpResponse UsersAnswer(const Asked& asked) {
   }
   return JsonAnswer(ToText(Json{{"self", asked.viewer.uid},
                                 {"home", home},
+                                {"privileged", asked.viewer.privileged},
                                 {"users", std::move(users)}}));
 }
 

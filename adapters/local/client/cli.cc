@@ -71,6 +71,7 @@ class CommandLine {
   LogOptions logs_{};
   HistoryOptions history_{};
   bool all_ = false;
+  bool renew_ = false;
   std::string shell_{};
   std::vector<std::string> ssh_options_{};
   bool ssh_flags_ = false;
@@ -350,7 +351,9 @@ void CommandLine::AddViews() {
                       [this](Session* s) { return Top(s, all_); });
   top->add_flag("--all", all_, "Of all users");
   Add("web", "The address of the page, with the token that lets you in",
-      ShowWeb);
+      [this](Session* s) { return ShowWeb(s, renew_); })
+      ->add_flag("--new", renew_,
+                 "Another token: the old one, and who came in by it, is out");
   Add("version", "Of this program and of the daemon", ShowVersion);
   CLI::App* completion =
       Add("completion", "A script that completes command lines", nullptr);

@@ -83,8 +83,9 @@ int ShowHistory(Session* session, const HistoryOptions& options);
 int ShowNodes(Session* session);
 int ShowQueues(Session* session);
 int ShowVersion(Session* session);
-// The address of the page, with the token that lets one in.
-int ShowWeb(Session* session);
+// The address of the page, with the token by which one is oneself there;
+// `renew`: another token, and those who came in by the old one are out.
+int ShowWeb(Session* session, bool renew);
 
 // Queue and devices, drawn anew each second until q is typed; once if the
 // output is no terminal.

@@ -14,6 +14,25 @@ namespace muster::local {
 
 using workload::LifePhase;
 
+// What is asked for is the scheduler's to know, while it knows the job.
+void Explainer::AddElastic(const JobRecord& job, JobDetails* details) const {
+  const workload::Job& of = job.job();
+  if (of.resize == workload::ResizeMode::kFixed) return;
+  const auto gang = s_.link->scheduler().Find(GangKey(job.row.id));
+  for (size_t r = 0; r < of.roles.size() && r < job.state.roles.size(); ++r) {
+    const workload::Role& role = of.roles[r];
+    if (role.min_replicas == role.max_replicas) continue;
+    ElasticRole elastic{role.name, job.state.roles[r].size, role.min_replicas,
+                        role.max_replicas};
+    if (gang.ok()) {
+      const auto known =
+          std::ranges::find(gang->gang.roles, role.name, &Role::name);
+      if (known != gang->gang.roles.end()) elastic.size = known->desired_tasks;
+    }
+    details->elastic.push_back(std::move(elastic));
+  }
+}
+
 JobDetails Explainer::Details(const JobRecord& job) const {
   JobDetails details{.row = s_.jobs.RowOf(job),
                      .phase = job.state.phase,
@@ -23,6 +42,7 @@ JobDetails Explainer::Details(const JobRecord& job) const {
   for (const auto& [id, task] : job.tasks) {
     details.tasks.push_back({task.row, TaskName(job.job(), id)});
   }
+  AddElastic(job, &details);
   return details;
 }
 

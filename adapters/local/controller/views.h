@@ -25,13 +25,22 @@ struct TaskView {
   std::string name{};
 };
 
+// A role of an elastic job: the tasks that it is to have, and how many it may.
+struct ElasticRole {
+  std::string name{};
+  uint32_t size = 0;
+  uint32_t min = 0;
+  uint32_t max = 0;
+};
+
 // One job that has not finished.
 struct JobDetails {
   JobRow row{};  // All of it.
   workload::LifePhase phase = workload::LifePhase::kNew;
   std::vector<workload::Condition> conditions{};
-  std::vector<TaskView> tasks{};  // That are alive, by key.
-  Time checkpoint_at = 0;         // 0: none.
+  std::vector<TaskView> tasks{};       // That are alive, by key.
+  std::vector<ElasticRole> elastic{};  // That can be resized.
+  Time checkpoint_at = 0;              // 0: none.
   // When what it waits for by the clock happens; kForever: nothing.
   Time wake_at = kForever;
 };

@@ -290,7 +290,13 @@ absl::Status Host::OpenServer() {
                 return gpus_->Visible({share}).value_or("");
               },
           .web_address =
-              [this] { return gate_ == nullptr ? "" : gate_->address(); }},
+              [this] { return gate_ == nullptr ? "" : gate_->address(); },
+          .web_token =
+              [this](uint32_t uid, uint32_t gid) {
+                return web_users_->TokenOf(uid, gid);
+              },
+          .forget_web_token =
+              [this](uint32_t uid) { return web_users_->Forget(uid); }},
       [this] { Wake(); });
   serve::HttpLimits limits;
   limits.connections = 1024;
@@ -312,8 +318,9 @@ absl::Status Host::OpenServer() {
 absl::Status Host::OpenPage() {
   if (!options_.config.listen.has_value()) return absl::OkStatus();
   serve::Address address = *options_.config.listen;
-  auto secrets = ReadOrMakeSecrets(options_.state);
-  if (!secrets.ok()) return secrets.status();
+  auto users = WebUsers::Open(options_.state, geteuid(), getegid());
+  if (!users.ok()) return users.status();
+  web_users_ = *std::move(users);
   serve::HttpLimits limits;
   limits.connections = 256;
   limits.connections_of_peer = 256;
@@ -329,17 +336,17 @@ absl::Status Host::OpenPage() {
       });
   if (!server.ok()) return server.status();
   address.port = (*server)->ports()[0];
-  gate_ = std::make_unique<WebGate>(address, *std::move(secrets));
+  gate_ = std::make_unique<WebGate>(address, web_users_.get());
   page_server_ = *std::move(server);
   opened.set_value();
   return absl::OkStatus();
 }
 
 void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
-  std::optional<serve::HttpResponse> answer = gate_->Check(request);
+  serve::Credentials who;
+  std::optional<serve::HttpResponse> answer = gate_->Check(request, &who);
   if (answer.has_value()) return reply(*std::move(answer));
-  // Who has the secret is who may read the daemon's files: its user.
-  request.peer = serve::Credentials{.uid = geteuid(), .gid = getegid()};
+  request.peer = who;
   api_->Handle(std::move(request), reply);
 }
 

@@ -19,6 +19,7 @@
 #include "adapters/local/host/task_runner.h"
 #include "adapters/local/host/tidier.h"
 #include "adapters/local/page/web_gate.h"
+#include "adapters/local/page/web_users.h"
 #include "adapters/local/store/store.h"
 #include "adapters/serve/http_server.h"
 #include "muster/ids.h"
@@ -89,6 +90,7 @@ class Host {
   ControllerConfig controller_config_{};
   std::unique_ptr<Controller> controller_;  // Null: the store does not work.
   std::unique_ptr<Api> api_;
+  std::unique_ptr<WebUsers> web_users_;        // Likewise.
   std::unique_ptr<WebGate> gate_;              // Null: there is no page.
   std::unique_ptr<serve::HttpServer> server_;  // These go first.
   std::unique_ptr<serve::HttpServer> page_server_;

@@ -23,6 +23,8 @@ constexpr char kContentPolicy[] =
     "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 
+constexpr char kTokenRoute[] = "/v1/web/token";
+
 HttpResponse WithPolicy(HttpResponse response) {
   response.headers.insert(response.headers.end(),
                           {{"Content-Security-Policy", kContentPolicy},
@@ -78,8 +80,8 @@ std::string HostOf(const serve::Address& address) {
 }
 
 // Browsers send cookies to all ports of a host: the name tells them apart.
-WebGate::WebGate(const serve::Address& address, WebSecrets secrets)
-    : secrets_(std::move(secrets)),
+WebGate::WebGate(const serve::Address& address, const WebUsers* users)
+    : users_(*users),
       address_(absl::StrCat("http://", HostOf(address))),
       cookie_(absl::StrCat("muster-", address.port)),
       hosts_{HostOf(address), absl::StrCat("localhost:", address.port)} {
@@ -89,8 +91,7 @@ WebGate::WebGate(const serve::Address& address, WebSecrets secrets)
   }
 }
 
-bool WebGate::HasCookie(std::string_view cookies) const {
-  bool has = false;
+std::optional<WebUser> WebGate::OfCookie(std::string_view cookies) const {
   const std::vector<std::string> list =
       absl::StrSplit(std::string(cookies), ';');
   for (const std::string& cookie : list) {
@@ -98,9 +99,17 @@ bool WebGate::HasCookie(std::string_view cookies) const {
         absl::StrSplit(cookie, absl::MaxSplits('=', 1));
     absl::StripAsciiWhitespace(&pair.first);
     absl::StripAsciiWhitespace(&pair.second);
-    has |= pair.first == cookie_ && IsSecret(pair.second, secrets_.session);
+    if (pair.first != cookie_) continue;
+    auto user = users_.WithSession(pair.second);
+    if (user) return user;
   }
-  return has;
+  return std::nullopt;
+}
+
+std::string WebGate::SetCookie(const std::string& value) const {
+  return absl::StrCat(cookie_, "=", value,
+                      "; Path=/; HttpOnly; SameSite=Strict",
+                      value.empty() ? "; Max-Age=0" : "");
 }
 
 bool WebGate::IsOurs(const HttpRequest& request) const {
@@ -121,36 +130,53 @@ HttpResponse WebGate::Login(const HttpRequest& request) const {
   const auto parameters = serve::ParseQuery(request.query);
   if (!parameters.ok()) return WayIn();
   const auto token = parameters->find("token");
-  if (token == parameters->end() || !IsSecret(token->second, secrets_.token)) {
-    return WayIn();
-  }
+  const auto user = token == parameters->end()
+                        ? std::nullopt
+                        : users_.WithToken(token->second);
+  if (!user) return WayIn();
   return WithPolicy(
       {.status = 303,
        .headers = {{"Location", "/"},
-                   {"Set-Cookie",
-                    absl::StrCat(cookie_, "=", secrets_.session,
-                                 "; Path=/; HttpOnly; SameSite=Strict")}}});
+                   {"Set-Cookie", SetCookie(user->secrets.session)}}});
 }
 
-std::optional<HttpResponse> WebGate::Check(const HttpRequest& request) const {
+// Another page signs nobody out.
+HttpResponse WebGate::Logout(const HttpRequest& request) const {
+  if (request.method != "POST") return Refusal(405, "not by this method");
+  if (!IsOurs(request)) {
+    return Refusal(403, "this comes from another page than musterd's own");
+  }
+  return WithPolicy(
+      {.status = 204, .headers = {{"Set-Cookie", SetCookie("")}}});
+}
+
+std::optional<HttpResponse> WebGate::Check(const HttpRequest& request,
+                                           serve::Credentials* who) const {
   if (std::ranges::find(hosts_, absl::AsciiStrToLower(request.host)) ==
       hosts_.end()) {
     return Refusal(421, absl::StrCat("Host: expected ", hosts_[0]));
   }
   if (request.path == "/login") return Login(request);
-  const bool bearer = IsSecret(request.token, secrets_.token);
-  if (!bearer) {
-    // What has a wrong token is not let in by a cookie.
-    if (!request.token.empty() || !HasCookie(request.cookie)) return WayIn();
-    if (!IsOurs(request)) {
-      return Refusal(403, "this comes from another page than musterd's own");
-    }
-  }
+  if (request.path == "/logout") return Logout(request);
   const StaticFile* file = FindStaticFile(request.path);
-  if (file == nullptr) return std::nullopt;
-  if (request.method != "GET") return Refusal(405, "not by this method");
-  return WithPolicy({.content_type = std::string(file->content_type),
-                     .body = std::string(file->body)});
+  if (file != nullptr) {
+    if (request.method != "GET") return Refusal(405, "not by this method");
+    return WithPolicy({.content_type = std::string(file->content_type),
+                       .body = std::string(file->body)});
+  }
+  // What has a wrong token is not let in by a cookie.
+  const bool bearer = !request.token.empty();
+  const auto user =
+      bearer ? users_.WithToken(request.token) : OfCookie(request.cookie);
+  if (!user) return WayIn();
+  if (!bearer && !IsOurs(request)) {
+    return Refusal(403, "this comes from another page than musterd's own");
+  }
+  if (request.path == kTokenRoute) {
+    return Refusal(403, "tokens are told over the Unix socket alone");
+  }
+  *who = {.uid = user->uid, .gid = user->gid};
+  return std::nullopt;
 }
 
 }  // namespace muster::local

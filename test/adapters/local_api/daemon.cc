@@ -32,6 +32,19 @@ std::string SubmissionOf(const std::string& manifest) {
       .dump();
 }
 
+namespace {
+
+// As WebUsers; there is nothing to be kept here.
+absl::StatusOr<std::string> TokenOf(uint32_t uid, uint32_t gid) {
+  return absl::StrCat("token of ", uid, " in ", gid);
+}
+absl::Status Forget(uint32_t uid) {
+  return uid == Daemon::kBob ? absl::UnavailableError("disk")
+                             : absl::OkStatus();
+}
+
+}  // namespace
+
 Daemon::Daemon() {
   char name[] = "/tmp/muster-api-XXXXXX";
   state = mkdtemp(name);
@@ -51,7 +64,9 @@ Daemon::Daemon() {
   api = std::make_unique<Api>(ApiOptions{.state = state,
                                          .owner = kOwner,
                                          .others = [this] { return others; },
-                                         .web_address = [this] { return web; }},
+                                         .web_address = [this] { return web; },
+                                         .web_token = TokenOf,
+                                         .forget_web_token = Forget},
                               [this] { ++woken; });
   Turn();
 }

@@ -175,6 +175,9 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   ask("GET", "/v1/events", "/v1/events?after=x", "", 400);
   ask("GET", "/v1/users", "/v1/users", "", 200);
   ask("GET", "/v1/web", "/v1/web", "", 200);
+  ask("POST", "/v1/web/token", "/v1/web/token", "", 200);
+  ask("DELETE", "/v1/web/token", "/v1/web/token", "", 200);
+  ask("DELETE", "/v1/web/token", "/v1/web/token", "", 503, Daemon::kBob);
   daemon.others = {{.device = 1, .pid = 7, .uid = 8, .memory_bytes = 9},
                    {.device = 1, .pid = 8},
                    {.device = 9}};

@@ -92,6 +92,37 @@ TEST(UsersRouteTest, OneLearnsWhoOneIs) {
   const Json users = daemon.Ask("GET", "/v1/users", "", 0).json();
   EXPECT_EQ(users["self"], 0);
   EXPECT_THAT(users["users"].dump(), HasSubstr(R"({"name":"root","uid":0})"));
+  for (const uint32_t uid : {0u, Daemon::kOwner, Daemon::kAlice}) {
+    const Json of = daemon.Ask("GET", "/v1/users", "", uid).json();
+    EXPECT_EQ(of["self"], uid);
+    EXPECT_EQ(of["privileged"], uid != Daemon::kAlice);
+  }
+}
+
+TEST(JobRouteTest, OfAnElasticJobItIsToldHowItCanBeResized) {
+  Daemon daemon;
+  Json manifest = Json::parse(ManifestOf("elastic"));
+  manifest["spec"]["parallelism"] = 2;
+  manifest["spec"]["completions"] = 2;
+  manifest["spec"]["completionMode"] = "Indexed";
+  const uint64_t job = daemon.Submit(manifest.dump());
+  const std::string path = absl::StrCat("/v1/jobs/", job);
+  const Json elastic = daemon.Ask("GET", path).json()["elastic"];
+  ASSERT_EQ(elastic.size(), 1u);
+  EXPECT_EQ(elastic[0]["max"], 2);
+  const uint32_t least = elastic[0]["min"];
+  EXPECT_LT(least, 2u);
+  const auto resize = [&](uint32_t size) {
+    return daemon.Ask("POST", path + "/resize", Json{{"size", size}}.dump())
+        .status;
+  };
+  EXPECT_EQ(resize(3), 422);
+  EXPECT_EQ(resize(1), 200);
+  daemon.Turn();
+  const uint64_t one = daemon.Submit(ManifestOf("one"));
+  EXPECT_FALSE(daemon.Ask("GET", absl::StrCat("/v1/jobs/", one))
+                   .json()
+                   .contains("elastic"));
 }
 
 TEST(WebRouteTest, ADaemonWithoutAPageSaysHowToHaveOne) {
@@ -99,7 +130,12 @@ TEST(WebRouteTest, ADaemonWithoutAPageSaysHowToHaveOne) {
   const Json there = daemon.Ask("GET", "/v1/web").json();
   EXPECT_EQ(there["address"], "http://127.0.0.1:8750");
   EXPECT_EQ(there["token_file"], daemon.state + "/web-token");
+  EXPECT_EQ(daemon.Ask("POST", "/v1/web/token").json()["token"],
+            "token of 1001 in 100");
+  EXPECT_EQ(daemon.Ask("POST", "/v1/web/token", R"({"uid":0})").status, 400);
   daemon.web.clear();
+  EXPECT_EQ(daemon.Ask("POST", "/v1/web/token").status, 404);
+  EXPECT_EQ(daemon.Ask("DELETE", "/v1/web/token").status, 404);
   const Answered none = daemon.Ask("GET", "/v1/web");
   EXPECT_EQ(none.status, 404);
   EXPECT_THAT(none.body, HasSubstr("--listen"));

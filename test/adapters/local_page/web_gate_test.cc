@@ -1,6 +1,9 @@
 #include "adapters/local/page/web_gate.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,10 +24,33 @@ constexpr char kOrigin[] = "http://127.0.0.1:8750";
 
 class WebGateTest : public ::testing::Test {
  protected:
+  WebGateTest() {
+    char name[] = "/tmp/muster-gate-XXXXXX";
+    folder_ = mkdtemp(name);
+    auto users = WebUsers::Open(folder_, kOwner, kOwner);
+    EXPECT_TRUE(users.ok()) << users.status();
+    users_ = *std::move(users);
+    token_ = *users_->TokenOf(kOwner, kOwner);
+    session_ = users_->WithToken(token_)->secrets.session;
+    gate_.emplace(serve::Address{.host = "127.0.0.1", .port = 8750},
+                  users_.get());
+  }
+  ~WebGateTest() override { std::filesystem::remove_all(folder_); }
+
+  std::optional<HttpResponse> Check(const HttpRequest& request) const {
+    serve::Credentials who;
+    return gate_->Check(request, &who);
+  }
   // 0: it is the API's.
   int StatusOf(const HttpRequest& request) const {
-    const auto answer = gate_.Check(request);
+    const auto answer = Check(request);
     return answer ? answer->status : 0;
+  }
+  // Whose request it is; nullopt: nobody's.
+  std::optional<uint32_t> UserOf(const HttpRequest& request) const {
+    serve::Credentials who;
+    if (gate_->Check(request, &who)) return std::nullopt;
+    return who.uid;
   }
   HttpRequest WithToken(const std::string& path = "/v1/jobs") const {
     return {.method = "GET", .path = path, .token = token_, .host = kHost};
@@ -37,13 +63,17 @@ class WebGateTest : public ::testing::Test {
             .cookie = "theme=x; muster-8750=" + session_ + "; z"};
   }
 
-  const std::string token_ = std::string(64, 'a');
-  const std::string session_ = std::string(64, 'b');
-  const WebGate gate_{{.host = "127.0.0.1", .port = 8750}, {token_, session_}};
+  static constexpr uint32_t kOwner = 500;
+
+  std::string folder_{};
+  std::unique_ptr<WebUsers> users_{};
+  std::string token_{};
+  std::string session_{};
+  std::optional<WebGate> gate_{};
 };
 
 TEST_F(WebGateTest, WithoutASecretNothingIsToBeHad) {
-  for (const char* path : {"/", "/page.js", "/v1/jobs", "/v1/metrics", "/x"}) {
+  for (const char* path : {"/v1/jobs", "/v1/metrics", "/v1/users", "/x"}) {
     HttpRequest request{.method = "GET", .path = path, .host = kHost};
     EXPECT_EQ(StatusOf(request), 401) << path;
     request.token = session_;  // It is the cookie's alone.
@@ -81,19 +111,20 @@ TEST_F(WebGateTest, OtherNamesInHostAreRefused) {
   HttpRequest local = WithToken();
   local.host = "LocalHost:8750";
   EXPECT_EQ(StatusOf(local), 0);
-  const WebGate six({.host = "::1", .port = 80}, {token_, session_});
+  const WebGate six({.host = "::1", .port = 80}, users_.get());
   EXPECT_EQ(six.address(), "http://[::1]:80");
   for (const char* host : {"[::1]:80", "[::1]", "localhost"}) {
     local.host = host;
-    EXPECT_FALSE(six.Check(local).has_value()) << host;
+    serve::Credentials who;
+    EXPECT_FALSE(six.Check(local, &who).has_value()) << host;
   }
 }
 
 TEST_F(WebGateTest, LoggingInSetsACookieThatIsOfNoUseToScripts) {
-  const auto answer = gate_.Check({.method = "GET",
-                                   .path = "/login",
-                                   .query = "token=" + token_,
-                                   .host = kHost});
+  const auto answer = Check({.method = "GET",
+                             .path = "/login",
+                             .query = "token=" + token_,
+                             .host = kHost});
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->status, 303);
   std::map<std::string, std::string> headers(answer->headers.begin(),
@@ -106,7 +137,7 @@ TEST_F(WebGateTest, LoggingInSetsACookieThatIsOfNoUseToScripts) {
        {std::string(), std::string("token="), "token=" + session_,
         "token=" + token_ + "x", "token=" + token_ + "&token=" + token_,
         std::string("token=%")}) {
-    const auto refused = gate_.Check(
+    const auto refused = Check(
         {.method = "GET", .path = "/login", .query = query, .host = kHost});
     ASSERT_TRUE(refused.has_value());
     EXPECT_EQ(refused->status, 401) << query;
@@ -114,6 +145,62 @@ TEST_F(WebGateTest, LoggingInSetsACookieThatIsOfNoUseToScripts) {
       EXPECT_NE(name, "Set-Cookie");
     }
   }
+}
+
+TEST_F(WebGateTest, OneIsTheUserWhoseSecretOneHas) {
+  EXPECT_EQ(UserOf(WithToken()), kOwner);
+  EXPECT_EQ(UserOf(WithCookie()), kOwner);
+  const std::string alice = *users_->TokenOf(1001, 100);
+  HttpRequest request = WithToken();
+  request.token = alice;
+  serve::Credentials who;
+  ASSERT_FALSE(gate_->Check(request, &who).has_value());
+  EXPECT_EQ(who.uid, 1001u);
+  EXPECT_EQ(who.gid, 100u);
+  const auto answer = Check({.method = "GET",
+                             .path = "/login",
+                             .query = "token=" + alice,
+                             .host = kHost});
+  ASSERT_TRUE(answer.has_value());
+  std::map<std::string, std::string> headers(answer->headers.begin(),
+                                             answer->headers.end());
+  HttpRequest browser = WithCookie();
+  browser.cookie = headers["Set-Cookie"];
+  EXPECT_EQ(UserOf(browser), 1001u);
+  // It goes on to be hers alone, until she has another.
+  ASSERT_TRUE(users_->Forget(kOwner).ok());
+  EXPECT_EQ(UserOf(WithToken()), std::nullopt);
+  EXPECT_EQ(UserOf(browser), 1001u);
+  ASSERT_TRUE(users_->Forget(1001).ok());
+  EXPECT_EQ(StatusOf(browser), 401);
+  EXPECT_EQ(StatusOf(request), 401);
+}
+
+TEST_F(WebGateTest, TokensAreNotToldOverTcp) {
+  for (const char* method : {"GET", "POST", "DELETE"}) {
+    HttpRequest request = WithToken("/v1/web/token");
+    request.method = method;
+    EXPECT_EQ(StatusOf(request), 403) << method;
+    request.token = "";
+    EXPECT_EQ(StatusOf(request), 401) << method;
+  }
+}
+
+TEST_F(WebGateTest, LoggingOutTakesTheCookieAwayAndIsThePagesAlone) {
+  HttpRequest request = WithCookie("POST", "/logout");
+  EXPECT_EQ(StatusOf(request), 403);
+  request.fetch_site = "cross-site";
+  EXPECT_EQ(StatusOf(request), 403);
+  request.fetch_site = "same-origin";
+  const auto answer = Check(request);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->status, 204);
+  std::map<std::string, std::string> headers(answer->headers.begin(),
+                                             answer->headers.end());
+  EXPECT_EQ(headers["Set-Cookie"],
+            "muster-8750=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+  request.method = "GET";
+  EXPECT_EQ(StatusOf(request), 405);
 }
 
 TEST_F(WebGateTest, TheCookieIsGoodForThePageItselfAlone) {
@@ -156,7 +243,7 @@ TEST_F(WebGateTest, AllAnswersCarryThePolicy) {
   const HttpRequest requests[] = {
       WithToken("/"), {.method = "GET", .path = "/", .host = kHost}, {}};
   for (const HttpRequest& request : requests) {
-    const auto answer = gate_.Check(request);
+    const auto answer = Check(request);
     ASSERT_TRUE(answer.has_value());
     std::map<std::string, std::string> headers(answer->headers.begin(),
                                                answer->headers.end());
@@ -168,9 +255,12 @@ TEST_F(WebGateTest, AllAnswersCarryThePolicy) {
   }
 }
 
-TEST_F(WebGateTest, FilesAreReadAndNothingElse) {
+TEST_F(WebGateTest, FilesAreReadByAllAndNothingElse) {
   for (const StaticFile& file : StaticFiles()) {
-    const auto answer = gate_.Check(WithToken(std::string(file.path)));
+    HttpRequest nobodys{
+        .method = "GET", .path = std::string(file.path), .host = kHost};
+    EXPECT_EQ(StatusOf(nobodys), 200);
+    const auto answer = Check(WithToken(std::string(file.path)));
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(answer->body, file.body);
     HttpRequest post = WithToken(std::string(file.path));
