@@ -142,6 +142,7 @@ Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks) {
   json["document"] = row.document;
   json["environment"] = row.environment;
   if (!row.edits.empty()) json["edits"] = Json::parse(row.edits);
+  if (!names.images().empty()) json["images"] = names.images();
   return json;
 }
 
@@ -169,6 +170,7 @@ TaskNames::TaskNames(const JobRow& row) {
   if (!parsed.ok() || row.document >= parsed->size()) return;
   for (const workload::Role& role : (*parsed)[row.document].job.roles) {
     roles_.push_back(role.name);
+    if (!role.task.image.empty()) images_[role.name] = role.task.image;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -54,9 +55,12 @@ class TaskNames {
   // The role and index of such a name, or of "worker", "0-1" and "1": a role
   // by its number, or the first role's index. False: there is no such role.
   bool Find(const std::string& name, uint32_t* role, uint32_t* index) const;
+  // By role, of those that name one.
+  const std::map<std::string, std::string>& images() const { return images_; }
 
  private:
   std::vector<std::string> roles_{};
+  std::map<std::string, std::string> images_{};
 };
 
 // Of all attempts, by key, the last one of each task.

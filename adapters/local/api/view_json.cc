@@ -165,6 +165,7 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
     }
   }
   if (!view.no_mounts.empty()) node["no_mounts"] = view.no_mounts;
+  if (!view.images.empty()) node["images"] = view.images;
   return node;
 }
 

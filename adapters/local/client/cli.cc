@@ -121,6 +121,8 @@ void CommandLine::AddResources(CLI::App* command) {
       ->take_all()
       ->allow_extra_args(false);
   command->add_option("--chdir", o.directory, "Where it runs");
+  command->add_option("--image", o.image,
+                      "Of a container, where the daemon runs them");
   command->add_option("--checkpoint", o.checkpoint,
                       "It can save its work: true, or how long that takes");
   command->add_option("--grace", o.grace, "Between SIGTERM and SIGKILL");

@@ -54,6 +54,17 @@ std::string CommandOf(const Json& manifest) {
   return absl::StrJoin(words, " ");
 }
 
+// "train:1"; of several roles, "master train:1, worker train:2".
+std::string ImagesOf(const Json& job) {
+  const Json images = job.value("images", Json::object());
+  std::vector<std::string> texts;
+  for (const auto& [role, image] : images.items()) {
+    const auto name = image.get<std::string>();
+    texts.push_back(images.size() == 1 ? name : role + " " + name);
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
 // In place of what the manifest says: of the role that has another one.
 std::string EditedCommandOf(const Json& job) {
   const Json edits = job.value("edits", Json::object());
@@ -135,6 +146,7 @@ std::string JobText(const Json& job, double now) {
   fields.Add("Command",
              WithParameters(edited.empty() ? CommandOf(manifest) : edited,
                             PointOf(job)));
+  fields.Add("Image", ImagesOf(job));
   fields.Add("Edited", EditsOf(job));
   fields.Add("Code", CodeOf(manifest));
   fields.Add("Directory", job.value("directory", ""));

@@ -110,12 +110,25 @@ absl::StatusOr<Json> Environment(const SubmitOptions& o) {
   return list;
 }
 
+constexpr const char* kDirectoryVolume = "directory";
+
+// An absolute directory of a manifest is the image's: this one is the
+// machine's.
+bool NeedsDirectory(const SubmitOptions& o) {
+  return !o.image.empty() && o.directory.starts_with('/') && o.directory != "/";
+}
+
 absl::StatusOr<Json> Container(const SubmitOptions& o) {
   if (o.command.empty()) {
     return absl::InvalidArgumentError("command: expected one behind '--'");
   }
   Json container{{"name", "main"}, {"command", o.command}};
   if (!o.directory.empty()) container["workingDir"] = o.directory;
+  if (!o.image.empty()) container["image"] = o.image;
+  if (NeedsDirectory(o)) {
+    container["volumeMounts"] =
+        Json::array({{{"name", kDirectoryVolume}, {"mountPath", o.directory}}});
+  }
   auto requests = RequestsOf(o);
   if (!requests.ok()) return requests.status();
   if (!requests->empty()) {
@@ -191,6 +204,10 @@ absl::StatusOr<Json> MakeManifest(const SubmitOptions& o) {
     pod["terminationGracePeriodSeconds"] = *grace;
   }
   pod["containers"] = Json::array({*std::move(container)});
+  if (NeedsDirectory(o)) {
+    pod["volumes"] = Json::array(
+        {{{"name", kDirectoryVolume}, {"hostPath", {{"path", o.directory}}}}});
+  }
   Json spec{{"backoffLimit", o.retries}};
   if (o.tasks > 1) {
     spec["parallelism"] = o.tasks;

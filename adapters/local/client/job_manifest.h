@@ -27,6 +27,7 @@ struct SubmitOptions {
   std::string error{};
   std::vector<std::string> environment{};  // "K=V"
   std::string directory{};
+  std::string image{};
   std::string array{};
   std::vector<std::string> grid{};  // "lr=0.1,0.01"
   std::string grid_file{};

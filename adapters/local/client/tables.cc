@@ -232,6 +232,9 @@ std::string NodesText(const Json& nodes) {
       absl::StrAppend(&text, "  Volumes are not mounted: ",
                       text::Printable(why, 1'000), "\n");
     }
+    if (const std::string by = node.value("images", ""); !by.empty()) {
+      absl::StrAppend(&text, "  Images are run by ", text::Printable(by), "\n");
+    }
   }
   return text;
 }

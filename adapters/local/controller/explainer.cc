@@ -93,7 +93,9 @@ JobExplanation Explainer::Explain(const JobRecord& job) const {
 }
 
 NodeView Explainer::ViewNode() const {
-  NodeView view{.node = s_.config.node, .no_mounts = s_.config.no_mounts};
+  NodeView view{.node = s_.config.node,
+                .no_mounts = s_.config.no_mounts,
+                .images = s_.config.images.by};
   for (const auto& [device, row] : s_.drains) view.drains.push_back(row);
   const Scheduler& scheduler = s_.link->scheduler();
   const ClusterView cluster = scheduler.cluster();

@@ -149,7 +149,7 @@ absl::Status JobEditor::Become(JobRecord* record, JobRow row) {
   if (!job.ok()) return job.status();
   absl::StatusOr<workload::Life> life = workload::Life::Make(*std::move(job));
   if (!life.ok()) return life.status();
-  absl::Status s = CheckCommands(life->job());
+  absl::Status s = CheckTasks(s_.config, life->job());
   if (!s.ok()) return s;
   // Its events are those of either life: it has the same tasks.
   std::swap(record->row, row);

@@ -190,16 +190,36 @@ std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
   return shares;
 }
 
-absl::Status CheckCommands(const workload::Job& job) {
+absl::Status CheckTasks(const ControllerConfig& config,
+                        const workload::Job& job) {
+  const bool images = config.images.Use(job);
   for (const workload::Role& role : job.roles) {
     const workload::TaskTemplate& t = role.task;
-    const bool runs_ray = IsRay(job) && role.name != "submitter";
-    if (role.passive || runs_ray || !t.command.empty() || !t.args.empty() ||
-        !t.script.empty() || !t.image.empty()) {
+    const bool in_image = images && !t.image.empty();
+    if (in_image && config.images.check) {
+      const absl::Status s = config.images.check(t.image);
+      if (!s.ok()) {
+        return absl::Status(
+            s.code(),
+            absl::StrCat(role.path, ": image '", t.image, "': ", s.message()));
+      }
+    }
+    const bool runs_ray =
+        IsRay(job) && role.name != "submitter" && t.args.empty();
+    if (role.passive || runs_ray || !t.command.empty() || !t.script.empty()) {
       continue;
     }
-    return absl::InvalidArgumentError(absl::StrCat(
-        role.path, ": has no command, and no image whose own it could be"));
+    if (in_image) {
+      if (config.images.own_command) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          role.path, ": command: is missing, and ", config.images.by,
+          " does not know that of image '", t.image, "'"));
+    }
+    if (!t.args.empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(role.path, ": has no command",
+                     t.image.empty() ? ", and no image whose own it could be"
+                                     : ", and images are not used here"));
   }
   return absl::OkStatus();
 }

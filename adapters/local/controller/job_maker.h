@@ -43,7 +43,9 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
 // O(devices).
 std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
                                   const JobRecord& record, TaskId place);
-// INVALID_ARGUMENT: a task of the job has nothing to run.
-absl::Status CheckCommands(const workload::Job& job);
+// Whether each task of the job has something to run, and may have its image.
+// INVALID_ARGUMENT: it has no command; and as ImageRules::check.
+absl::Status CheckTasks(const ControllerConfig& config,
+                        const workload::Job& job);
 
 }  // namespace muster::local

@@ -280,7 +280,8 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
       writer.Set("SLURM_ARRAY_JOB_ID", absl::StrCat(row.array));
     }
   }
-  if (std::ranges::any_of(start->launch.from_host, IsOfFiles)) {
+  if (!start->image.empty() ||
+      std::ranges::any_of(start->launch.from_host, IsOfFiles)) {
     start->inherited =
         static_cast<uint32_t>(writer.PutInheritedFirst(submitted));
   }
@@ -299,9 +300,13 @@ void LaunchMaker::SetFiles(const JobRecord& job, const LiveTask& task,
   if (job.row.array_index) {  // NAME_INDEX, or NAME-INDEX
     base.resize(base.size() - 1 - absl::StrCat(*job.row.array_index).size());
   }
+  // A directory that a manifest names is the image's, files are the machine's.
+  const bool in_image = !start->image.empty();
+  const bool of_image = in_image && t.working_dir.starts_with('/');
+  if (in_image && !of_image) start->image_directory = from;
   const auto file = [&](const std::string& name) {
     return Absolute(ExpandName(name, job.row, {key.role, key.index}, base),
-                    start->directory);
+                    of_image ? from : start->directory);
   };
   start->output = file(t.output);
   start->error = t.error.empty() ? start->output : file(t.error);
@@ -327,7 +332,10 @@ TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
   start.uid = job->row.uid;
   start.gid = job->row.gid;
   start.name = TaskName(of, {key.role, key.index});
-  start.image = t.image;
+  if (s_.config.images.Use(of)) start.image = t.image;
+  start.image_command = !start.image.empty() && t.command.empty() &&
+                        t.script.empty() &&
+                        (start.launch.argv.empty() || !t.args.empty());
   start.volumes = t.volumes;
   start.mounts = t.mounts;
   start.devices = SharesOf(s_.config, *job, {key.role, task.slot});

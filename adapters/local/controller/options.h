@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/local/controller/fault_book.h"
+#include "adapters/local/controller/image_rules.h"
 #include "muster/config.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -70,6 +71,7 @@ struct ControllerConfig {
   // Why tasks have no mounts here, and so no volumes where their manifests have
   // them; empty: they have.
   std::string no_mounts{};
+  ImageRules images{};
   ControllerLimits limits{};
 };
 

@@ -20,9 +20,10 @@ absl::Status OfJob(const absl::Status& s, const JobRow& row) {
   return absl::Status(s.code(), absl::StrCat(row.name, ": ", s.message()));
 }
 
+// `no_mounts`: why it is not at the mount; `no_memory`: it is on a disk.
 void AddVolumeNotes(const workload::Volume& volume,
                     const workload::Mount& mount, const std::string& no_mounts,
-                    std::set<std::string>* notes) {
+                    bool no_memory, std::set<std::string>* notes) {
   const std::string name = absl::StrCat("volume '", volume.name, "' ");
   const bool is_there = volume.kind == workload::VolumeKind::kHostPath &&
                         volume.source == mount.path && mount.sub_path.empty();
@@ -32,7 +33,7 @@ void AddVolumeNotes(const workload::Volume& volume,
                                "', and the volume at $",
                                VolumeVariable(volume.name)));
   }
-  const bool in_memory = volume.in_memory && no_mounts.empty();
+  const bool in_memory = volume.in_memory && !no_memory;
   if (volume.in_memory && !in_memory) {
     notes->insert(name + "lies on a disk, not in memory");
   }
@@ -61,12 +62,14 @@ absl::StatusOr<std::vector<uint32_t>> IndexesOf(const Submission& submission,
 }
 
 // What of its tasks' surroundings is not as the manifest has it, once each.
-std::set<std::string> UnlikeSurroundings(const workload::Job& job,
-                                         const std::string& no_mounts) {
+std::set<std::string> UnlikeSurroundings(const ControllerConfig& config,
+                                         const workload::Job& job) {
   std::set<std::string> notes;
+  const bool images = config.images.Use(job);
   for (const workload::Role& role : job.roles) {
     const workload::TaskTemplate& t = role.task;
-    if (!t.image.empty()) {
+    const bool in_image = images && !t.image.empty();
+    if (!in_image && !t.image.empty()) {
       notes.insert(absl::StrCat(
           "image '", t.image,
           "' is not used: tasks run in the machine's own file system"));
@@ -75,7 +78,10 @@ std::set<std::string> UnlikeSurroundings(const workload::Job& job,
       const auto volume =
           std::ranges::find(t.volumes, mount.volume, &workload::Volume::name);
       if (volume == t.volumes.end()) continue;
-      AddVolumeNotes(*volume, mount, no_mounts, &notes);
+      const bool no_memory =
+          !config.no_mounts.empty() || (in_image && !config.images.memory);
+      AddVolumeNotes(*volume, mount, in_image ? "" : config.no_mounts,
+                     no_memory, &notes);
     }
   }
   return notes;
@@ -156,7 +162,7 @@ void Submitter::AddNotes(const workload::ParsedJob& parsed,
   draft->ignored.insert(draft->ignored.end(), parsed.ignored.begin(),
                         parsed.ignored.end());
   const workload::Job& job = parsed.job;
-  for (const std::string& note : UnlikeSurroundings(job, s_.config.no_mounts)) {
+  for (const std::string& note : UnlikeSurroundings(s_.config, job)) {
     draft->notes.push_back(absl::StrCat(job.name, ": ", note));
   }
   if (job.ttl >= 0) {
@@ -213,7 +219,7 @@ absl::Status Submitter::AddJobs(const Submission& submission,
     record->manifest = manifest;
     record->environment = environment;
     s = s_.jobs.MakeLife(record.get());
-    if (s.ok()) s = CheckCommands(record->job());
+    if (s.ok()) s = CheckTasks(s_.config, record->job());
     if (!s.ok()) return s;
     draft->jobs.push_back(std::move(record));
   }

@@ -64,6 +64,11 @@ struct TaskStart {
   std::string output{};
   std::string error{};
   std::string image{};  // Empty: the host's own file system.
+  // launch.argv are arguments of the image's own command.
+  bool image_command = false;
+  // A directory of the host that is in the image, too: that of the submission,
+  // if the task runs in it. Empty: none.
+  std::string image_directory{};
   std::vector<workload::Volume> volumes{};
   std::vector<workload::Mount> mounts{};
   // What it holds of the node's devices: for CUDA_VISIBLE_DEVICES.

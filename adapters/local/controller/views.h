@@ -76,6 +76,7 @@ struct HeldDevice {
 struct NodeView {
   Node node{};
   std::string no_mounts{};  // ControllerConfig::no_mounts
+  std::string images{};     // ImageRules::by
   Resources used{};         // By jobs.
   ExternalUsage external{};
   std::vector<DrainRow> drains{};  // What is out of service, by device.

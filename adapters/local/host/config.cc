@@ -93,6 +93,62 @@ void ReadVolumes(Fields* f, VolumePlaces* places) {
               [&](const Value& v) { places->secrets = ReadFolder(v); });
 }
 
+// PATH, or PATH:PLACE.
+void CheckBind(const Value& v, const std::string& bind) {
+  const size_t colon = bind.find(':');
+  const bool good = bind.starts_with('/') &&
+                    (colon == std::string::npos || bind[colon + 1] == '/');
+  if (v.problems()->ok() && !good) {
+    v.Wrong("'" + bind + "': expected an absolute path, or PATH:PLACE");
+  }
+}
+
+// That the images of the program can be told apart from all others.
+void CheckImages(const Value& value, const Images& images) {
+  if (!value.problems()->ok() || images.by == ImageProgram::kNone) return;
+  const std::string by(Name(images.by));
+  const bool podman = images.by == ImageProgram::kPodman;
+  if (podman && !images.folder.empty()) {
+    value.Wrong("folder: podman has images of its own; expected allow");
+  } else if (!podman && !images.allow.empty()) {
+    value.Wrong("allow: " + by + " runs those of folder and names");
+  } else if (podman && images.allow.empty() && images.names.empty()) {
+    value.Wrong("expected allow or names, which say what tasks may have");
+  } else if (!podman && images.folder.empty() && images.names.empty()) {
+    value.Wrong("expected folder or names, where images are");
+  }
+}
+
+void ReadImages(const Value& value, Images* images) {
+  Fields f(value, "images");
+  f.Enum("by", &images->by);
+  f.Optional("program",
+             [&](const Value& v) { images->program = ReadFolder(v); });
+  f.Optional("folder", [&](const Value& v) { images->folder = ReadFolder(v); });
+  f.Optional("names", [&](const Value& names) {
+    names.EachEntry([&](const std::string& name, const Value& v) {
+      const bool podman = images->by == ImageProgram::kPodman;
+      std::string is = podman ? v.Text() : ReadFolder(v);
+      if (v.problems()->ok() && podman && !IsImageName(is)) {
+        v.Wrong("'" + is + "' is no name of an image");
+      }
+      if (v.problems()->ok() && !IsImageName(name)) {
+        v.Wrong("'" + name + "' is no name of an image");
+      }
+      images->names[name] = std::move(is);
+    });
+  });
+  f.Texts("allow", &images->allow);
+  f.Enum("pull", &images->pull);
+  f.Optional("binds", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      CheckBind(v, images->binds.emplace_back(v.Text()));
+    });
+  });
+  f.Texts("options", &images->options);
+  CheckImages(value, *images);
+}
+
 // What is named as the default must be there.
 template <class T>
 void ReadDefault(Fields* f, const char* key, const std::vector<T>& all,
@@ -145,6 +201,7 @@ void Read(const Value& value, Config* config) {
   f.Optional("quarantine",
              [&](const Value& v) { ReadQuarantine(v, &config->quarantine); });
   ReadVolumes(&f, &config->volumes);
+  f.Optional("images", [&](const Value& v) { ReadImages(v, &config->images); });
   f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "adapters/local/controller/fault_book.h"
+#include "adapters/local/host/images.h"
 #include "adapters/local/host/volume_places.h"
 #include "adapters/serve/address.h"
 #include "muster/config.h"
@@ -45,6 +46,7 @@ struct Config {
   uint16_t first_port = 20'000;
   uint16_t last_port = 29'999;
   VolumePlaces volumes{};  // Without `mounts`, which the machine says.
+  Images images{};
   // Where its page is served, and its API over TCP; none: nowhere.
   std::optional<serve::Address> listen{};
   // Of finished jobs: how long and how many are kept, and what their files may

@@ -179,10 +179,18 @@ absl::Status Host::OpenRunner() {
   if (!mounts.ok()) no_mounts_ = std::string(mounts.message());
   VolumePlaces volumes = options_.config.volumes;
   volumes.mounts = mounts.ok();
+  Images images = options_.config.images;
+  const absl::Status program = FindProgram(&images);
+  if (!program.ok()) {
+    Say(absl::StrCat("images: tasks with images are refused: ",
+                     program.message()));
+  }
+  images_ = RulesOf(images, program);
   auto runner =
       TaskRunner::Create({.state = options_.state,
                           .shim = options_.shim,
                           .volumes = std::move(volumes),
+                          .images = std::move(images),
                           .visible_devices =
                               [this](const std::vector<DeviceShare>& shares) {
                                 return gpus_->Visible(shares);
@@ -261,6 +269,7 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.socket = options_.socket;
   made.quarantine = config.quarantine;
   made.no_mounts = no_mounts_;
+  made.images = images_;
   return made;
 }
 

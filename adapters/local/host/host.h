@@ -97,6 +97,7 @@ class Host {
   std::atomic<bool> stop_ = false;
   std::string said_{};       // Of the GPUs, last.
   std::string no_mounts_{};  // ControllerConfig::no_mounts
+  ImageRules images_{};      // ControllerConfig::images
   Time wake_at_ = 0;
   Time wake_at_wall_ = kForever;  // By the wall clock.
   Time look_at_ = 0;              // At the GPUs.

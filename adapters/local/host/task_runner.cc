@@ -9,6 +9,7 @@
 #include "adapters/local/controller/task_folder.h"
 #include "adapters/local/host/task_environment.h"
 #include "adapters/local/host/task_files.h"
+#include "adapters/local/host/task_image.h"
 
 namespace muster::local {
 namespace {
@@ -181,11 +182,13 @@ absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
   if (made.ok()) {
     made = AddVolumes(command.start, options_.volumes, folder, &*spec);
   }
-  if (made.ok()) made = MakeReadableFolder(folder);
+  const std::string job_folder = JobFolder(options_.state, command.task.job);
   if (made.ok()) {
-    made = WriteTaskFiles(JobFolder(options_.state, command.task.job), folder,
-                          command.start);
+    made = AddImage(command.task, command.start, options_.images, job_folder,
+                    folder, options_.volumes.mounts, &*spec);
   }
+  if (made.ok()) made = MakeReadableFolder(folder);
+  if (made.ok()) made = WriteTaskFiles(job_folder, folder, command.start);
   if (!made.ok()) return made;
   Watch(command.task);  // What it saves at once is learnt of, too.
   absl::StatusOr<Shim> shim = Launch(options_.shim, folder, *spec);

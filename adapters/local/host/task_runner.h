@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/controller/turn.h"
 #include "adapters/local/host/checkpoint_watch.h"
+#include "adapters/local/host/images.h"
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_cgroups.h"
 #include "adapters/local/host/task_event.h"
@@ -29,6 +30,7 @@ struct TaskRunnerOptions {
   std::string state{};  // ControllerConfig::state.
   std::string shim{};   // The program muster-shim.
   VolumePlaces volumes{};
+  Images images{};
   // CUDA_VISIBLE_DEVICES of a task that holds these.
   std::function<absl::StatusOr<std::string>(const std::vector<DeviceShare>&)>
       visible_devices{};

@@ -184,6 +184,7 @@ absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
                         const std::string& folder, ShimSpec* spec) {
   if (start.mounts.empty()) return absl::OkStatus();
   const VolumeMaker maker(start, places, folder, *spec);
+  const bool in_image = !start.image.empty();  // AddImage sees to the mounts.
   for (const workload::Mount& mount : start.mounts) {
     const auto volume =
         std::ranges::find(start.volumes, mount.volume, &Volume::name);
@@ -193,7 +194,8 @@ absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
     if (known == spec->volumes.end()) {
       absl::StatusOr<ShimVolume> made = maker.Make(*volume);
       if (!made.ok()) return made.status();
-      SetVariable(VolumeVariable(volume->name), made->path, spec);
+      SetVariable(VolumeVariable(volume->name),
+                  in_image ? mount.path : made->path, spec);
       spec->volumes.push_back(*std::move(made));
       known = std::prev(spec->volumes.end());
     }
@@ -201,7 +203,7 @@ absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
                            known->form == VolumeForm::kFiles;
     const bool is_there =
         mount.sub_path.empty() && !read_only && known->path == mount.path;
-    if (is_there || !places.mounts) continue;
+    if (!in_image && (is_there || !places.mounts)) continue;
     spec->mounts.push_back(
         {.volume = static_cast<uint32_t>(known - spec->volumes.begin()),
          .target = mount.path,

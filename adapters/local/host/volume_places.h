@@ -23,10 +23,10 @@ struct VolumePlaces {
 };
 
 // Gives the process the volumes that the task mounts, at their places if it can
-// have mounts, and MUSTER_VOLUME_NAME for each. Its output goes where it
-// would go by these mounts. `folder`: of the attempt. FAILED_PRECONDITION: a
-// claim has no place, for want of a home. O(volumes x mounts), and a question
-// about the user.
+// have mounts or has an image, and MUSTER_VOLUME_NAME for each. Its output goes
+// where it would go by these mounts. `folder`: of the attempt.
+// FAILED_PRECONDITION: a claim has no place, for want of a home. O(volumes x
+// mounts), and a question about the user.
 absl::Status AddVolumes(const TaskStart& start, const VolumePlaces& places,
                         const std::string& folder, ShimSpec* spec);
 

@@ -2,6 +2,7 @@
 //
 //   muster-shim FOLDER
 //   muster-shim --try-mounts     0, or the errno why tasks can have no mounts.
+//   muster-shim --run ...        Within an image: bubblewrap.h.
 //
 // FOLDER has the file "spec" (shim_spec.h). Signals to the shim: SIGTERM stops
 // the task, with its grace (or that of the file "grace"), SIGQUIT at once,
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/bubblewrap.h"
 #include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
@@ -89,6 +91,9 @@ int Main(const char* path) {
 }  // namespace muster::local
 
 int main(int argc, char** argv) {
+  if (argc > 3 && std::string_view(argv[1]) == muster::local::kRun) {
+    return muster::local::RunInImage(argv + 2);
+  }
   if (argc != 2) {
     std::fputs("usage: muster-shim FOLDER | --try-mounts\n", stderr);
     return EINVAL;

@@ -26,6 +26,7 @@ std::string ProblemOfTexts(const ShimSpec& spec) {
     return std::ranges::any_of(texts, HasNul);
   };
   if (bad(spec.command)) return "command: has a NUL";
+  if (bad(spec.cleanup)) return "cleanup: has a NUL";
   if (bad(spec.environment)) return "environment: has a NUL";
   for (const std::string& variable : spec.environment) {
     const size_t equals = variable.find('=');
@@ -55,6 +56,8 @@ bool DecodeListed(std::string_view name, std::string_view value, ShimSpec* spec,
     spec->command.emplace_back(value);
   } else if (name == "env") {
     spec->environment.emplace_back(value);
+  } else if (name == "cleanup") {
+    spec->cleanup.emplace_back(value);
   } else if (name == "cpu") {
     *good = ParseNumber(value, &number);
     spec->cpus.push_back(number);
@@ -79,6 +82,8 @@ bool DecodeField(std::string_view name, std::string_view value,
     return good;
   }
   if (DecodeVariableField(name, value, &spec->variables)) return true;
+  if (DecodeImageField(name, value, &spec->image)) return true;
+  if (name == "container") spec->container = value == "1";
   if (name == "inherited") good = ParseNumber(value, &spec->inherited);
   if (name == "directory") spec->directory = value;
   if (name == "output") spec->output = value;
@@ -135,6 +140,7 @@ std::string ProblemOf(const ShimSpec& spec) {
   if (spec.memory_limit < 0) return "memory_limit: expected at least 0";
   problem = ProblemOf(spec.variables);
   if (problem.empty()) problem = ProblemOf(spec.volumes, spec.mounts);
+  if (problem.empty()) problem = ProblemOf(spec.image);
   return problem;
 }
 
@@ -163,6 +169,9 @@ std::string Encode(const ShimSpec& spec) {
   out.Add("inherited", spec.inherited);
   Add(spec.variables, &out);
   Add(spec.volumes, spec.mounts, &out);
+  Add(spec.image, &out);
+  out.Add("container", spec.container ? 1 : 0);
+  for (const std::string& word : spec.cleanup) out.Add("cleanup", word);
   return out.Take();
 }
 

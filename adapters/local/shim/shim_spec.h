@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/local/shim/shim_image.h"
 #include "adapters/local/shim/shim_variable.h"
 #include "adapters/local/shim/shim_volume.h"
 #include "muster/ids.h"
@@ -65,6 +66,14 @@ struct ShimSpec {
   // The task has a mount namespace of its own if there are any; another user's
   // than root's then cannot get the rights of others by programs as sudo.
   std::vector<ShimMount> mounts{};
+  // With a root, `command` and `directory` are of its file system; output and
+  // error are the machine's all the same.
+  ShimImage image{};
+  // The main process runs the task in a container, and gives the code that a
+  // shell would: 128 and the number of the signal that ended it.
+  bool container = false;
+  // What is run as the user when such a task was killed; task_cleanup.h.
+  std::vector<std::string> cleanup{};
 
   friend bool operator==(const ShimSpec&, const ShimSpec&) = default;
 };

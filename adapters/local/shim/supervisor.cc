@@ -17,6 +17,7 @@
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/record.h"
 #include "adapters/local/shim/shim_start.h"
+#include "adapters/local/shim/task_cleanup.h"
 #include "adapters/local/shim/task_volumes.h"
 
 namespace muster::local {
@@ -70,6 +71,7 @@ int Supervisor::Run() {
   }
   cgroup_.Remove();
   const int code = WriteExit();
+  if (status_.value_or(0) == SIGKILL) StartCleanup(spec_);
   RemoveOwnVolumes(spec_, folder_);
   return code;
 }
@@ -239,6 +241,8 @@ void Supervisor::Judge() {
   // A main process that could not be killed may still be before its exec.
   exit_.message = status_ ? task_.problem() : "";
   if (!exit_.message.empty()) return;
+  const bool killed =
+      status == SIGKILL || (spec_.container && exit_.code == 128 + SIGKILL);
   // In a cgroup the kernel counts; else a kill from outside of a task that had
   // more than it was given is taken for one.
   const bool too_large =
@@ -247,7 +251,7 @@ void Supervisor::Judge() {
           : spec_.memory_limit > 0 && exit_.max_rss >= spec_.memory_limit;
   if (stopped_for_) {
     exit_.reason = *stopped_for_;
-  } else if (status == SIGKILL && too_large) {
+  } else if (killed && too_large) {
     exit_.reason = ShimReason::kOutOfMemory;
   } else {
     exit_.reason = ShimReason::kExited;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/local/shim/bubblewrap.h"
 #include "adapters/local/shim/task_mounts.h"
 #include "adapters/local/shim/task_user.h"
 #include "adapters/local/shim/task_variables.h"
@@ -48,9 +49,11 @@ class Child {
     } else {
       TakeVolumes();
     }
-    if (chdir(spec_.directory.c_str()) != 0)
-      Fail("directory: ", spec_.directory);
+    // That of an image is entered within it.
+    const std::string directory = in_image_ ? "/" : spec_.directory;
+    if (chdir(directory.c_str()) != 0) Fail("directory: ", directory);
     OpenOutputs(/*in_folder=*/false);
+    if (in_image_) WrapCommand();
     TakeStreams();
     ResetSignals();
     Exec();
@@ -169,14 +172,26 @@ class Child {
     }
   }
 
+  void WrapCommand() {
+    std::array<char, PATH_MAX> shim{};
+    std::string where;
+    if (readlink("/proc/self/exe", shim.data(), shim.size() - 1) < 0) {
+      Fail("/proc/self/exe", "");
+    }
+    if (!BubblewrapCommand(spec_, shim.data(), &command_, &where)) {
+      Fail(where, "");
+    }
+  }
+
   // The shim has blocked all, and might have inherited some as ignored.
-  static void ResetSignals() {
+  void ResetSignals() const {
     for (int signal = 1; signal <= SIGRTMAX; ++signal) {
       std::signal(signal, SIG_DFL);
     }
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    if (in_image_) sigaddset(&blocked, SIGTERM);  // See RunInImage.
+    sigprocmask(SIG_SETMASK, &blocked, nullptr);
   }
 
   [[noreturn]] void Exec() {
@@ -188,12 +203,12 @@ class Child {
       list.push_back(nullptr);
       return list;
     };
-    std::vector<char*> command = pointers(spec_.command);
+    std::vector<char*> command = pointers(command_);
     std::vector<char*> environment = pointers(environment_);
     environ = environment.data();  // Whose PATH is searched.
     execvp(command.front(), command.data());
     const int code = errno == ENOENT ? kNotFound : kNotRunnable;
-    Fail("command: ", spec_.command.front(), code);
+    Fail("command: ", command_.front(), code);
   }
 
   const ShimSpec& spec_;
@@ -201,6 +216,8 @@ class Child {
   const int go_;
   const int problem_;
   const bool root_ = geteuid() == 0;  // Before it becomes somebody else.
+  const bool in_image_ = !spec_.image.root.empty();
+  std::vector<std::string> command_ = spec_.command;
   std::vector<std::string> environment_;
   int out_ = -1;
   int err_ = -1;

@@ -38,6 +38,24 @@ TEST(JobManifestTest, ACommandIsAJobOfOneTaskThatFailsOnce) {
   EXPECT_THAT(job.roles[0].task.requests, IsEmpty());
 }
 
+TEST(JobManifestTest, AnImageHasTheDirectoryOfTheMachine) {
+  const auto task = [](const SubmitOptions& options) {
+    return Read(options).job.roles[0].task;
+  };
+  workload::TaskTemplate of =
+      task({.directory = "/data", .image = "train:1", .command = {"x"}});
+  EXPECT_EQ(of.image, "train:1");
+  EXPECT_EQ(of.working_dir, "/data");
+  ASSERT_EQ(of.mounts.size(), 1u);
+  EXPECT_EQ(of.mounts[0].path, "/data");
+  ASSERT_EQ(of.volumes.size(), 1u);
+  EXPECT_EQ(of.volumes[0].kind, workload::VolumeKind::kHostPath);
+  EXPECT_EQ(of.volumes[0].source, "/data");
+  // That of the submission is there without.
+  EXPECT_TRUE(task({.image = "train:1", .command = {"x"}}).mounts.empty());
+  EXPECT_TRUE(task({.directory = "/data", .command = {"x"}}).mounts.empty());
+}
+
 TEST(JobManifestTest, EveryOptionMeansSomethingToItsReader) {
   const workload::ParsedJob read = Read({.name = "big",
                                          .gpus = "2",

@@ -26,9 +26,11 @@ class KindsTest : public testing::TestWithParam<workload::Manifest> {
     ControllerConfig config = OneBox(32);
     config.node.capacity = {1'000'000, int64_t{4} << 40};
     config.node.labels = {{"nvidia.com/gpu.product", "a100"}};
+    config.images = {.by = "podman", .own_command = true};
     return config;
   }
-  // The manifest, whose containers may have no command: here they need one.
+  // The manifest, whose containers may have no command: without an image they
+  // need one.
   // Without its calendar: see cron_test.cc.
   static std::string WithCommands() {
     static const std::regex kBare(R"re(\[\{name: ([a-z]+)(\}|, resources))re");

@@ -64,6 +64,53 @@ TEST_F(ConfigTest, PlacesOfVolumesAreRead) {
             "1:16: claims.data: 'srv' is no absolute path");
 }
 
+TEST_F(ConfigTest, HowImagesAreRunIsRead) {
+  EXPECT_EQ(Good("{}\n").images.by, ImageProgram::kNone);
+  Config config = Good(
+      "images:\n"
+      "  by: bubblewrap\n"
+      "  program: /opt/bwrap\n"
+      "  folder: /srv/images\n"
+      "  names: {docker.io/lab/torch:2: /srv/torch}\n"
+      "  binds: [/etc/hosts, /opt/lib:/usr/local/lib]\n"
+      "  options: [--unshare-ipc]\n");
+  EXPECT_EQ(config.images.by, ImageProgram::kBubblewrap);
+  EXPECT_EQ(config.images.program, "/opt/bwrap");
+  EXPECT_EQ(config.images.folder, "/srv/images");
+  EXPECT_EQ(config.images.names.at("docker.io/lab/torch:2"), "/srv/torch");
+  EXPECT_THAT(config.images.binds,
+              ElementsAre("/etc/hosts", "/opt/lib:/usr/local/lib"));
+  EXPECT_THAT(config.images.options, ElementsAre("--unshare-ipc"));
+  config = Good(
+      "images: {by: podman, pull: missing, allow: ['docker.io/library/*'],\n"
+      "         names: {torch: quay.io/lab/torch}}\n");
+  EXPECT_EQ(config.images.by, ImageProgram::kPodman);
+  EXPECT_EQ(config.images.pull, ImagePull::kMissing);
+  EXPECT_THAT(config.images.allow, ElementsAre("docker.io/library/*"));
+  EXPECT_EQ(config.images.names.at("torch"), "quay.io/lab/torch");
+}
+
+TEST_F(ConfigTest, ImagesThatNobodyMayHaveAreAMistake) {
+  EXPECT_THAT(Wrong("images: {by: docker}\n"),
+              HasSubstr("images.by: 'docker' is none of: none, bubblewrap, "));
+  EXPECT_THAT(Wrong("images: {by: podman}\n"),
+              HasSubstr("images: expected allow or names"));
+  EXPECT_THAT(Wrong("images: {by: apptainer}\n"),
+              HasSubstr("images: expected folder or names"));
+  EXPECT_THAT(Wrong("images: {by: podman, folder: /srv}\n"),
+              HasSubstr("images: folder: podman has images of its own"));
+  EXPECT_THAT(Wrong("images: {by: bubblewrap, folder: /i, allow: ['*']}\n"),
+              HasSubstr("images: allow: bubblewrap runs those of folder"));
+  EXPECT_THAT(Wrong("images: {by: bubblewrap, folder: images}\n"),
+              HasSubstr("images.folder: 'images' is no absolute path"));
+  EXPECT_THAT(Wrong("images: {by: bubblewrap, names: {../x: /srv/x}}\n"),
+              HasSubstr("'../x' is no name of an image"));
+  EXPECT_THAT(Wrong("images: {by: podman, names: {x: 'dir:/x'}}\n"),
+              HasSubstr("'dir:/x' is no name of an image"));
+  EXPECT_THAT(Wrong("images: {by: bubblewrap, folder: /i, binds: [lib]}\n"),
+              HasSubstr("'lib': expected an absolute path, or PATH:PLACE"));
+}
+
 TEST_F(ConfigTest, TheNodeIsRead) {
   const Config config = Good(
       "node:\n"
