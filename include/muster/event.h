@@ -186,7 +186,7 @@ struct CheckpointTaken {
 
 // --- Answers ----------------------------------------------------------------
 
-// What became of a task. After all but kStarted and kSuspended it holds nothing.
+// What became of a task. After all but kStarted, kSuspended it holds nothing.
 enum class TaskOutcome : uint8_t {
   kStarted,  // It runs.
   kFailed,   // It could not be started, or died.
