@@ -60,7 +60,9 @@ class TaskImageTest : public testing::Test {
       added = AddImage({7, 1, 2, 3}, start_, images_, kJob, kFolder, mounts_,
                        &spec_);
     }
-    if (added.ok()) EXPECT_EQ(ProblemOf(spec_), "");
+    if (added.ok()) {
+      EXPECT_EQ(ProblemOf(spec_), "");
+    }
     return added;
   }
   const ShimSpec& Spec() {
