@@ -17,7 +17,9 @@ bool IsGood(const ShimBind& bind) {
 }  // namespace
 
 std::string ProblemOf(const ShimImage& image) {
-  if (image.root.empty()) return "";
+  if (image.root.empty()) {
+    return image == ShimImage{} ? "" : "image: has no directory";
+  }
   if (!IsAbsolute(image.root)) return "image: expected an absolute path";
   if (!IsAbsolute(image.program)) {
     return "image: expected the absolute path of a program";

@@ -162,6 +162,8 @@ TEST_F(ImageTreeTest, ASpecKeepsWhatItSaysOfItsImage) {
   spec.image.binds.clear();
   spec.image.program = "bwrap";
   EXPECT_THAT(ProblemOf(spec), HasSubstr("image: "));
+  spec.image = {.binds = {{"/usr", "/usr"}}};
+  EXPECT_THAT(ProblemOf(spec), HasSubstr("image: has no directory"));
 }
 
 // Whether nobody, or who is no root, can run the shim by bubblewrap.
