@@ -20,6 +20,8 @@ import subprocess
 import sys
 import time
 
+from parts import part
+
 MOST_FILES = 12  # At once: few enough for all cores to have work to the end.
 KEPT = re.compile(r"-(I|D|isystem|std=)")  # What matters of a compiler's options.
 ERROR = re.compile(r"^(\S+?):\d+:\d+: error: .*\[clang-diagnostic-error[],]", re.M)
@@ -70,13 +72,6 @@ def tidy(root, folder, flags, files):
 def findings(text):
     """The messages, each with its notes, in the order in which they are said."""
     return re.split(r"^(?=\S+:\d+:\d+: (?:warning|error): )", text, flags=re.M)
-
-
-def part(text):
-    k, n = map(int, text.split("/"))
-    if not 1 <= k <= n:
-        raise ValueError
-    return k, n
 
 
 def main():

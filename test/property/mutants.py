@@ -18,6 +18,9 @@ import subprocess
 import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / ".ci"))
+from parts import part
+
 STORIES = "activation_story_test"
 HISTORIES = "scheduler_property_test"
 ACTIVATOR = "lib/scheduler/activator.cc"
@@ -359,14 +362,6 @@ def try_mutant(tree, mutant, events):
         return None, None
     finally:
         path.write_text(text)
-
-
-def part(text):
-    """The K-th of N parts: "K/N"."""
-    k, n = (int(number) for number in text.split("/"))
-    if not 1 <= k <= n:
-        raise ValueError
-    return k, n
 
 
 def main():
