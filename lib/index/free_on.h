@@ -32,6 +32,7 @@ inline int64_t FreeOn(const Cluster& cluster, NodeIndex node, ResourceKind kind,
 // The same of all kinds.
 inline void FreeOn(const Cluster& cluster, NodeIndex node, Ledger ledger,
                    Resources* free) {
+  free->Clear();
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
     free->Set(k, FreeOn(cluster, node, k, ledger));
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "lib/base/fraction.h"
@@ -23,6 +24,10 @@ struct VictimCost {
   uint64_t tasks = 0;   // Tasks stopped, with their gang or by a shrink.
 
   friend auto operator<=>(const VictimCost&, const VictimCost&) = default;
+  // Whether nothing within the bound is better.
+  bool Reaches(const VictimCost& bound) const {
+    return std::tie(cost, broken) <= std::tie(bound.cost, bound.broken);
+  }
   VictimCost& operator+=(const VictimCost& more) {
     cost += more.cost;
     broken += more.broken;
@@ -124,6 +129,12 @@ class PreemptionProblem {
   uint64_t steps() const { return StepsOf(nanos_) + answered_; }
 
  private:
+  struct Sized {
+    int64_t amount = 0;
+    size_t position = 0;
+    Victim victim{};
+  };
+
   void FindNeeds();
   void RaiseWantTo(uint32_t tasks);
   void FindScarce();
@@ -135,11 +146,6 @@ class PreemptionProblem {
   std::vector<RoleNeed> needs_;
   ResourceKind scarce_ = 0;
   bool slots_decide_ = false;
-  struct Sized {
-    int64_t amount = 0;
-    size_t position = 0;
-    Victim victim{};
-  };
   std::vector<Sized> sized_;  // For SortSmallestFirst.
   PlacementResult answer_;
   bool cut_short_ = false;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <tuple>
 
 namespace muster::preempt {
 namespace {
@@ -33,16 +32,10 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   if (node_offers_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
        ++kick) {
-    if (IsLeast(region.bound)) break;
+    if (best_.Reaches(region.bound)) break;
     if (Kick(1 + kick % kAway)) improved = true;
   }
   return improved;
-}
-
-// Whether nothing within the bound is better than the best.
-bool SwapSearch::IsLeast(const VictimCost& bound) const {
-  return std::tie(best_.cost, best_.broken) <=
-         std::tie(bound.cost, bound.broken);
 }
 
 // Descends to a local optimum. Whether that is better.

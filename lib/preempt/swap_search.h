@@ -51,7 +51,6 @@ class SwapSearch {
   void FindOffers(NodeIndex node, std::vector<NodeOffers::Offer>* offers);
   void StartFrom(const std::vector<Victim>& victims);
 
-  bool IsLeast(const VictimCost& bound) const;
   bool Descend();
   bool Kick(uint32_t away);
   void BeginAnew(uint32_t places);

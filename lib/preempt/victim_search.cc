@@ -260,9 +260,7 @@ size_t PrioritySearch::LowestFeasibleIn(const VictimRegion& region,
 
 // Whether nothing within the bound can be better than the best.
 bool PrioritySearch::Beyond(const VictimCost& bound) const {
-  return best_.found &&
-         std::tie(bound.cost, bound.broken) >=
-             std::tie(best_.victim_cost.cost, best_.victim_cost.broken);
+  return best_.found && best_.victim_cost.Reaches(bound);
 }
 
 void PrioritySearch::SearchBelow(uint32_t count) {

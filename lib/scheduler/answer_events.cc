@@ -64,8 +64,7 @@ void RefuseStop(SchedulerTables& tables, GangEdit& gang,
     tables.nodes.AddOvercommitCandidate(task->at.node);
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
-    tables.life.GoOn(*gang);
-    tables.life.DropSuspended(gang);
+    tables.life.GoOn(gang);
     if (gang->started == kForever) gang->started = tables.now;
   } else if (HasTask(*gang, TaskPhase::kSuspended)) {
     gang->phase = GangPhase::kSuspended;

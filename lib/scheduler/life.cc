@@ -16,14 +16,6 @@ void Life::Drop(GangEdit& gang, TaskId id) {
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
-void Life::DropSuspended(GangEdit& gang) {
-  for (size_t i = gang->tasks.size(); i-- > 0;) {
-    if (gang->tasks[i].phase == TaskPhase::kSuspended) {
-      Drop(gang, gang->tasks[i].task);
-    }
-  }
-}
-
 void Life::FailStart(GangRecord& r) {
   const SchedulerConfig& config = tables_.config;
   ++r.failures;
@@ -206,9 +198,13 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
 }
 
 // What it lost while it was to stop, it lacks from now on.
-void Life::GoOn(GangRecord& r) {
+void Life::GoOn(GangEdit& gang) {
+  GangRecord& r = *gang;
   if (!IsLive(r) && r.repair_reason != ReasonCode::kNone) r.since = tables_.now;
   r.phase = GangPhase::kRunning;
+  for (size_t i = r.tasks.size(); i-- > 0;) {
+    if (r.tasks[i].phase == TaskPhase::kSuspended) Drop(gang, r.tasks[i].task);
+  }
 }
 
 // While its gang is to resume, a task is nominated for what it keeps.

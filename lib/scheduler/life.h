@@ -32,8 +32,6 @@ class Life {
   bool Answer(GangEdit& gang, TaskId id, uint32_t attempt, TaskOutcome outcome);
   // The task is nowhere any more.
   void Drop(GangEdit& gang, TaskId id);
-  // A gang that runs keeps nothing suspended.
-  void DropSuspended(GangEdit& gang);
   // The gang's phase, from what its tasks do; it may leave.
   void Update(GangEdit& gang);
 
@@ -42,8 +40,9 @@ class Life {
   void Stop(GangEdit& gang);
   // All of it is suspended.
   void Rest(GangRecord& r);
-  // It runs, though it was to stop, or not known to.
-  void GoOn(GangRecord& r);
+  // It runs, though it was to stop, or not known to. A gang that runs keeps
+  // nothing suspended.
+  void GoOn(GangEdit& gang);
   // It loses the capacity that it was nominated for.
   void UndoNomination(GangIndex g);
   // The next pass must repair it; a lost node takes precedence.

@@ -87,6 +87,12 @@ class MakeRoom : public Phase {
   Time retry_at() const { return pool_.retry_at(); }
 
  private:
+  struct Drawn {
+    int32_t priority = 0;
+    TextKey key{};
+    GangIndex gang = kNoGang;
+  };
+
   bool IsWorthIt(const GangRecord& r);
   bool TooLittleInAll(GangIndex g);
   int64_t MostFrom(QueueIndex q, ResourceKind kind) const;
@@ -122,11 +128,6 @@ class MakeRoom : public Phase {
   index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;
-  struct Drawn {
-    int32_t priority = 0;
-    TextKey key{};
-    GangIndex gang = kNoGang;
-  };
   std::vector<Drawn> sorted_;
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<std::vector<uint32_t>> shrink_sizes_;

@@ -341,8 +341,7 @@ void SettlePhase(SchedulerTables& tables, GangEdit& gang,
     const bool ran =
         gang->phase == GangPhase::kRunning || gang->started != kForever;
     if (!ran) gang->started = RunsSince(real, tables.now);
-    tables.life.GoOn(*gang);
-    tables.life.DropSuspended(gang);
+    tables.life.GoOn(gang);
     tables.activator.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;

@@ -159,9 +159,8 @@ MUTANTS = [
     ("tells: a node set", "lib/scheduler/node_events.cc",
      "tables.activator.StructureChanged();", ";"),
     ("tells: a gang that is found to run", "lib/scheduler/reconcile.cc",
-     """    tables.life.DropSuspended(gang);
-    tables.activator.VictimsChanged(*gang);""",
-     "    tables.life.DropSuspended(gang);"),
+     """    tables.life.GoOn(gang);
+    tables.activator.VictimsChanged(*gang);""", "    tables.life.GoOn(gang);"),
     ("tells: a new node's room", "lib/scheduler/node_changes.cc",
      """  tables.activator.RoomFreed(n);
   tables.activator.StructureChanged();

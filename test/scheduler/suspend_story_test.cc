@@ -73,16 +73,23 @@ class SuspendStories : public ::testing::Test {
   Story s{KeepsMemory()};
 };
 
-// One of two tasks fails while they are being suspended.
-class HalfSuspended : public SuspendStories {
+// Two tasks are being suspended.
+class TwoToSuspend : public SuspendStories {
  protected:
-  HalfSuspended() {
+  TwoToSuspend() {
     HasNode("n2");
     Gang a = Heavy("a", 10, "low");
     a.roles[0].min_tasks = a.roles[0].desired_tasks = 2;
     Runs(a);
     s.Submit(Heavy("b", 10, "mid"));
     s.Pass();
+  }
+};
+
+// One of them fails meanwhile.
+class HalfSuspended : public TwoToSuspend {
+ protected:
+  HalfSuspended() {
     s.Answers("a", {0, 1}, TaskOutcome::kFailed);
     EXPECT_EQ(s.Phase("a"), "suspending");
     s.now += kSecond;
@@ -112,13 +119,7 @@ TEST_F(HalfSuspended, TheOtherIsFoundRunning) {
 
 // One of two tasks is suspended, and the host refuses the other: no gang runs
 // with a part of it suspended. The one is placed anew.
-TEST_F(SuspendStories, OneIsSuspendedAndTheHostRefusesTheOther) {
-  HasNode("n2");
-  Gang a = Heavy("a", 10, "low");
-  a.roles[0].min_tasks = a.roles[0].desired_tasks = 2;
-  Runs(a);
-  s.Submit(Heavy("b", 10, "mid"));
-  s.Pass();
+TEST_F(TwoToSuspend, OneIsSuspendedAndTheHostRefusesTheOther) {
   s.Answers("a", {0, 0}, TaskOutcome::kSuspended);
   EXPECT_EQ(s.Phase("a"), "suspending");
   s.Refused(DecisionKind::kSuspend, "a");
