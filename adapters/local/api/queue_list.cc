@@ -24,6 +24,7 @@ constexpr uint64_t kMostRows = 10'000;
 
 struct Entry {
   const JobRow* row = nullptr;
+  GangId gang{};
   bool waits = false;
   bool asked = false;  // Whether it can start as far as its owner wants.
   uint32_t ahead = 0;  // Jobs that wait before it in its queue.
@@ -101,11 +102,13 @@ serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked) {
   size_t waiting = 0;
   for (const JobRow* row : context.controller.Jobs()) {
     if (row->finished != kForever) continue;
-    Entry entry{.row = row, .waits = Waits(*row)};
+    Entry entry{.row = row,
+                .gang = scheduler.FindGang(GangKey(row->id)),
+                .waits = Waits(*row)};
     if (entry.waits) {
       ++waiting;
       entry.asked = !row->held && row->phase == "queued";
-      entry.ahead = scheduler.CountAhead(scheduler.FindGang(GangKey(row->id)));
+      entry.ahead = scheduler.CountAhead(entry.gang);
     }
     entries.push_back(entry);
   }
@@ -116,11 +119,11 @@ serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked) {
   std::string rows;
   for (size_t i = 0; i < shown; ++i) {
     const Entry& entry = entries[i];
-    const GangId gang = scheduler.FindGang(GangKey(entry.row->id));
     absl::StrAppend(
         &rows, i == 0 ? "" : ",",
-        RowText(asked.viewer, entry, scheduler.RolesOf(gang),
-                entry.waits ? explanations.Of(entry.row->id, gang) : none));
+        RowText(
+            asked.viewer, entry, scheduler.RolesOf(entry.gang),
+            entry.waits ? explanations.Of(entry.row->id, entry.gang) : none));
   }
   return JsonAnswer(absl::StrCat("{\"jobs\":[", rows, "],\"waiting\":", waiting,
                                  ",\"running\":", entries.size() - waiting,

@@ -8,21 +8,12 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/open_file.h"
 
 namespace muster::local {
 namespace {
-
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = write(fd, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-  return fsync(fd) == 0;
-}
 
 absl::Status CheckOwner(const std::string& path, int fd) {
   struct stat is{};
@@ -41,17 +32,16 @@ absl::Status CheckOwner(const std::string& path, int fd) {
 
 absl::StatusOr<std::string> ReadPrivateFile(const std::string& path,
                                             size_t most) {
-  const int fd =
-      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, path);
-  const absl::Cleanup closed = [fd] { close(fd); };
-  absl::Status s = CheckOwner(path, fd);
+  const OpenFile file(
+      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.ok()) return absl::ErrnoToStatus(errno, path);
+  absl::Status s = CheckOwner(path, file.fd());
   if (!s.ok()) return s;
   std::string text;
   char piece[4096];
   for (;;) {
     const size_t wanted = std::min(sizeof piece, most + 1 - text.size());
-    const ssize_t size = read(fd, piece, wanted);
+    const ssize_t size = read(file.fd(), piece, wanted);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return absl::ErrnoToStatus(errno, path);
     if (size == 0) return text;
@@ -67,17 +57,15 @@ absl::StatusOr<std::string> ReadPrivateFile(const std::string& path,
 absl::Status WritePrivateFile(const std::string& path, std::string_view text) {
   const std::string made = absl::StrCat(path, ".", getpid());
   unlink(made.c_str());
-  const int fd =
-      open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-           S_IRUSR | S_IWUSR);
-  if (fd < 0) return absl::ErrnoToStatus(errno, made);
-  const bool written = WriteAll(fd, text);
-  const int why = errno;
-  close(fd);
-  if (written && rename(made.c_str(), path.c_str()) == 0) {
-    return absl::OkStatus();
-  }
-  const int error = written ? errno : why;
+  OpenFile file(open(made.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     S_IRUSR | S_IWUSR));
+  if (!file.ok()) return absl::ErrnoToStatus(errno, made);
+  int error = WriteAll(file.fd(), text);
+  if (error == 0 && fsync(file.fd()) != 0) error = errno;
+  file.Close();
+  if (error == 0 && rename(made.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return absl::OkStatus();
   unlink(made.c_str());
   return absl::ErrnoToStatus(error, path);
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "adapters/local/shim/exec.h"
 #include "adapters/local/shim/image_tree.h"
 
 namespace muster::local {
@@ -83,18 +83,13 @@ bool BubblewrapCommand(const ShimSpec& spec, const std::string& shim,
 }
 
 int RunInImage(char** directory_and_command) {
-  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
-    std::signal(signal, SIG_DFL);
-  }
   const char* const directory = directory_and_command[0];
   if (chdir(directory) != 0) {
     Fail("directory", directory);
     return kNotRunnable;
   }
   setenv("PWD", directory, 1);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  ResetSignals();
   execvp(directory_and_command[1], directory_and_command + 1);
   return Fail("command", directory_and_command[1]);
 }

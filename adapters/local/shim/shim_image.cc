@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "adapters/local/shim/shim_path.h"
+
 namespace muster::local {
 namespace {
 
-bool IsAbsolute(const std::string& path) {
-  return path.starts_with('/') && !HasNul(path);
-}
-
 bool IsGood(const ShimBind& bind) {
-  return IsAbsolute(bind.source) && IsAbsolute(bind.target) &&
-         bind.target.find_first_not_of('/') != std::string::npos;
+  return IsAbsolute(bind.source) && IsPlace(bind.target);
 }
 
 }  // namespace

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "adapters/local/shim/shim_path.h"
+
 namespace muster::local {
 namespace {
 
 constexpr uint32_t kMostMode = 0777;
-
-bool IsAbsolute(const std::string& path) {
-  return path.starts_with('/') && !HasNul(path);
-}
 
 // One that leads nowhere else.
 bool IsInside(const std::string& path) {
@@ -92,8 +90,7 @@ std::string ProblemOf(const std::vector<ShimVolume>& volumes,
   }
   for (const ShimMount& mount : mounts) {
     if (mount.volume >= volumes.size()) return "mounts: there is no volume";
-    if (!IsAbsolute(mount.target) ||
-        mount.target.find_first_not_of('/') == std::string::npos) {
+    if (!IsPlace(mount.target)) {
       return "mounts: expected an absolute path that is not '/'";
     }
     if (!mount.sub_path.empty() && !IsInside(mount.sub_path)) {

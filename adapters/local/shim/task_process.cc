@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "adapters/local/shim/bubblewrap.h"
+#include "adapters/local/shim/exec.h"
 #include "adapters/local/shim/task_mounts.h"
 #include "adapters/local/shim/task_user.h"
 #include "adapters/local/shim/task_variables.h"
@@ -55,7 +56,7 @@ class Child {
     OpenOutputs(/*in_folder=*/false);
     if (in_image_) WrapCommand();
     TakeStreams();
-    ResetSignals();
+    ResetSignals(in_image_ ? SIGTERM : 0);  // See RunInImage.
     Exec();
   }
 
@@ -183,28 +184,9 @@ class Child {
     }
   }
 
-  // The shim has blocked all, and might have inherited some as ignored.
-  void ResetSignals() const {
-    for (int signal = 1; signal <= SIGRTMAX; ++signal) {
-      std::signal(signal, SIG_DFL);
-    }
-    sigset_t blocked;
-    sigemptyset(&blocked);
-    if (in_image_) sigaddset(&blocked, SIGTERM);  // See RunInImage.
-    sigprocmask(SIG_SETMASK, &blocked, nullptr);
-  }
-
   [[noreturn]] void Exec() {
-    const auto pointers = [](const std::vector<std::string>& texts) {
-      std::vector<char*> list;
-      for (const std::string& text : texts) {
-        list.push_back(const_cast<char*>(text.c_str()));
-      }
-      list.push_back(nullptr);
-      return list;
-    };
-    std::vector<char*> command = pointers(command_);
-    std::vector<char*> environment = pointers(environment_);
+    std::vector<char*> command = ExecList(command_);
+    std::vector<char*> environment = ExecList(environment_);
     environ = environment.data();  // Whose PATH is searched.
     execvp(command.front(), command.data());
     const int code = errno == ENOENT ? kNotFound : kNotRunnable;

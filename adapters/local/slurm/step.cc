@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/shim/exec.h"
 #include "adapters/local/slurm/signal_set.h"
 
 namespace muster::local::slurm {
@@ -53,17 +54,9 @@ class SpawnForm {
 
   // 0, or the error's number.
   int Spawn(const Step& step, uint32_t task, pid_t* pid) const {
-    std::vector<char*> argv;
-    for (const std::string& word : step.command) {
-      argv.push_back(const_cast<char*>(word.c_str()));
-    }
-    argv.push_back(nullptr);
+    const std::vector<char*> argv = ExecList(step.command);
     const std::vector<std::string> variables = TaskEnvironment(step, task);
-    std::vector<char*> environment;
-    for (const std::string& variable : variables) {
-      environment.push_back(const_cast<char*>(variable.c_str()));
-    }
-    environment.push_back(nullptr);
+    const std::vector<char*> environment = ExecList(variables);
     return posix_spawnp(pid, argv[0], &actions_, &attributes_, argv.data(),
                         environment.data());
   }
