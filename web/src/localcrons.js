@@ -1,7 +1,8 @@
 // Calendars: what is submitted again and again.
 
 import {send} from './localapi.js';
-import {badge, clock, jobLink, KeyedList, show} from './localparts.js';
+import {badge, cardTable, clock, jobLink, KeyedList, show}
+  from './localparts.js';
 import {el} from './shell.js';
 
 const DONE = {suspend: 'is suspended: its times are left out', resume: 'goes on',
@@ -14,11 +15,8 @@ export class Calendars {
     this.rows = new KeyedList(this.body, () => el('tr', {}),
       (row, cron) => this.fillRow(row, cron));
     this.none = el('p', {class: 'about'}, 'None.');
-    this.table = el('table', {class: 'cards'},
-      el('caption', {class: 'unseen'}, 'Calendars'),
-      el('thead', {}, el('tr', {}, ...['Calendar', 'State', 'Times', 'Next',
-        'Last', 'User', ''].map((c) => el('th', {scope: 'col'}, c)))),
-      this.body);
+    this.table = cardTable('Calendars', ['Calendar', 'State', 'Times', 'Next',
+      'Last', 'User', ''], this.body);
     this.element = el('div', {class: 'card', onclick: (e) => this.click(e)},
       this.none, this.table);
   }

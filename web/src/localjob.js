@@ -4,8 +4,8 @@ import {actionButton, actionsOf} from './localactions.js';
 import {get} from './localapi.js';
 import {pointText} from './localgrid.js';
 import {Log} from './locallog.js';
-import {age, badge, clock, gpuCount, isOver, KeyedList, show, stateOf, whyText}
-  from './localparts.js';
+import {age, badge, cardTable, clock, gpuCount, isOver, KeyedList, show, stateOf,
+  whyText} from './localparts.js';
 import {TimeLine} from './localtime.js';
 import {lineOf, timeText} from './localwords.js';
 import {el, section} from './shell.js';
@@ -47,11 +47,8 @@ export class JobPage {
     section(this.element, 'Time line', null, this.timeline.element);
     section(this.element, 'Log', null, this.log.element);
     section(this.element, 'Tasks', null, el('div', {class: 'card'},
-      el('table', {class: 'cards'},
-        el('caption', {class: 'unseen'}, 'Tasks'),
-        el('thead', {}, el('tr', {}, ...['Task', 'State', 'GPUs', 'Started',
-          'Ran', 'Code', 'Reason'].map((c) =>
-          el('th', {scope: 'col'}, c)))), this.tasks)));
+      cardTable('Tasks', ['Task', 'State', 'GPUs', 'Started', 'Ran', 'Code',
+        'Reason'], this.tasks)));
     this.element.append(el('details', {class: 'data'},
       el('summary', {}, 'Manifest, as it was submitted'), this.manifest));
   }

@@ -2,7 +2,7 @@
 
 import {gpus, number, share} from './format.js';
 import {Drains, drainText} from './localdrain.js';
-import {bar, bytes, Colours, gpuCount, jobPath, KeyedList, show}
+import {bar, bytes, cardTable, Colours, gpuCount, jobPath, KeyedList, show}
   from './localparts.js';
 import {el} from './shell.js';
 
@@ -115,11 +115,8 @@ export class Shares {
     this.body = el('tbody', {});
     this.rows = new KeyedList(this.body, () => el('tr', {}),
       (row, queue) => this.fillRow(row, queue));
-    this.element = el('div', {class: 'card'}, el('table', {class: 'cards'},
-      el('caption', {class: 'unseen'}, 'Queues'),
-      el('thead', {}, el('tr', {}, ...['Queue', 'Run', 'Wait', 'GPUs',
-        'Share', 'Quota', 'Weight'].map((c) =>
-        el('th', {scope: 'col'}, c)))), this.body));
+    this.element = el('div', {class: 'card'}, cardTable('Queues', ['Queue',
+      'Run', 'Wait', 'GPUs', 'Share', 'Quota', 'Weight'], this.body));
   }
 
   set(queues, node) {

@@ -51,6 +51,15 @@ export function bytes(amount) {
   return `${number(Math.round(amount * 10) / 10)} ${units[i]}`;
 }
 
+// A table whose rows are cards where there is little room. The caption is read
+// out alone.
+export function cardTable(caption, columns, body) {
+  return el('table', {class: 'cards'},
+    el('caption', {class: 'unseen'}, caption),
+    el('thead', {}, el('tr', {}, ...columns.map((c) =>
+      el('th', {scope: 'col'}, c)))), body);
+}
+
 export const jobPath = (id) => `#/jobs/${id}`;
 
 export function jobLink(id, text = `#${id}`) {

@@ -3,8 +3,8 @@
 import {number, plural} from './format.js';
 import {actionButton, actionsOf} from './localactions.js';
 import {pointText} from './localgrid.js';
-import {age, badge, gpuCount, jobLink, jobPath, KeyedList, now, show, stateOf,
-  whyText} from './localparts.js';
+import {age, badge, cardTable, gpuCount, jobLink, jobPath, KeyedList, now, show,
+  stateOf, whyText} from './localparts.js';
 import {el} from './shell.js';
 
 const COLUMNS = ['Job', 'State', 'Priority', 'User', 'GPUs', 'Queue', 'Since',
@@ -32,10 +32,8 @@ export class Queue {
       'aria-label': 'Filter the queue', oninput: () => this.fill()});
     this.note = el('p', {class: 'about'});
     this.body = el('tbody', {});
-    this.table = el('table', {class: 'cards queue'},
-      el('caption', {class: 'unseen'}, 'Queue'),
-      el('thead', {}, el('tr', {}, ...COLUMNS.map((c) =>
-        el('th', {scope: 'col'}, c)))), this.body);
+    this.table = cardTable('Queue', COLUMNS, this.body);
+    this.table.classList.add('queue');
     this.rows = new KeyedList(this.body, (job) => this.make(job),
       (row, job) => this.fillRow(row, job));
     this.element = el('div', {class: 'card'},
@@ -130,10 +128,8 @@ export class History {
     this.rows = new KeyedList(this.body, () => el('tr', {}),
       (row, job) => this.fillRow(row, job));
     this.none = el('p', {class: 'about'}, 'None yet.');
-    this.table = el('table', {class: 'cards'},
-      el('caption', {class: 'unseen'}, 'Finished'),
-      el('thead', {}, el('tr', {}, ...['Job', 'State', 'Code', 'User', 'Ran',
-        'Ended'].map((c) => el('th', {scope: 'col'}, c)))), this.body);
+    this.table = cardTable('Finished', ['Job', 'State', 'Code', 'User', 'Ran',
+      'Ended'], this.body);
     this.element = el('div', {class: 'card'}, this.none, this.table);
   }
 
