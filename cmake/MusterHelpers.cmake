@@ -5,6 +5,18 @@
 #   adapters/<a>: muster_adapter(<a> SOURCES a.cc b.cc PUBLIC ... PRIVATE ...)
 #                 muster_tool(<program> SOURCES main.cc LIBS ...)
 
+# With MUSTER_UNITY a library's sources are compiled ten at a time: most of the time
+# of a source goes into headers that the others include as well. In one library no two
+# sources can then have the same name in an unnamed namespace, unless it has UNITY_BUILD OFF.
+function(muster_unity target)
+  if(MUSTER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    # GCC takes what is unnamed in a source for unnamed in a header.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # What every Muster library has in common. `export_name` is the name behind
 # muster:: for those who find the installed package.
 function(muster_library_defaults target export_name)
@@ -24,6 +36,7 @@ function(muster_library_defaults target export_name)
       VERSION ${PROJECT_VERSION}
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    muster_unity(${target})
   endif()
   target_compile_features(${target} ${visible} cxx_std_20)
   target_include_directories(${target} ${visible}

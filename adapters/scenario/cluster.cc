@@ -9,8 +9,6 @@
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
-
 Taint ReadTaint(const Value& value) {
   Taint taint;
   Fields f(value, "taint");

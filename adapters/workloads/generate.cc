@@ -7,11 +7,11 @@
 #include "adapters/workloads/generate_cluster.h"
 #include "adapters/workloads/generate_model.h"
 #include "adapters/workloads/random.h"
+#include "adapters/workloads/units.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMebi = int64_t{1} << 20;
 
 // How many tasks of an ask the nodes have room for that are no spot nodes.
 struct Room {

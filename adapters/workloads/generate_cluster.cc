@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "adapters/workloads/generate_model.h"
+#include "adapters/workloads/units.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMebi = int64_t{1} << 20;
 
 // Nodes of one kind stand side by side.
 std::vector<Node> MakeNodes(const ClusterModel& model, bool spot) {

@@ -2,12 +2,12 @@
 #include <type_traits>
 
 #include "adapters/workloads/generate.h"
+#include "adapters/workloads/units.h"
 #include "muster/device.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMebi = int64_t{1} << 20;
 
 void Write(const Queue& q, std::ostream& out) {
   out << "  - {key: " << q.key;

@@ -63,7 +63,7 @@ double Count(const Rows& rows, const Test& test) {
 
 double Ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-double Time(const Rows& rows, const Test& test) {
+double TimeOfUse(const Rows& rows, const Test& test) {
   double sum = 0;
   for (const Row& r : rows) sum += test(r) ? r.gpu_seconds() : 0;
   return sum;
@@ -136,7 +136,7 @@ class Statistics {
 
   void Sizes() {
     const double all = Count(rows_, UsesGpu);
-    const double time = Time(rows_, UsesGpu);
+    const double time = TimeOfUse(rows_, UsesGpu);
     Add("no_gpu", "jobs without a GPU", 1 - Ratio(all, Total()), Unit::kShare,
         "13.3 %", kOpenb);
     Add("small_jobs", "GPU jobs: one GPU or a part of one",
@@ -145,11 +145,11 @@ class Statistics {
         Ratio(Count(rows_, Shares), Count(rows_, Small)), Unit::kShare,
         "44.0 %", kOpenb);
     Add("small_time", "  their part of the GPU time",
-        Ratio(Time(rows_, Small), time), Unit::kShare, "3 to 12 %", kHelios);
+        Ratio(TimeOfUse(rows_, Small), time), Unit::kShare, "3 to 12 %", kHelios);
     Add("large_jobs", "GPU jobs: 8 GPUs or more",
         Ratio(Count(rows_, Large), all), Unit::kShare, "< 10 %", kHelios);
     Add("large_time", "  their part of the GPU time",
-        Ratio(Time(rows_, Large), time), Unit::kShare, "about 60 %", kHelios);
+        Ratio(TimeOfUse(rows_, Large), time), Unit::kShare, "about 60 %", kHelios);
     Add("mean_gpus", "GPUs of a GPU job, mean, parts counted as one",
         MeanOver(rows_, UsesGpu, [](const Row& r) { return r.size->gpus; }),
         Unit::kNumber, "3.72", kHelios);

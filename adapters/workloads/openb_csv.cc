@@ -4,12 +4,13 @@
 #include <set>
 #include <utility>
 
+#include "adapters/workloads/units.h"
+
 #include "muster/device_set.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMebi = 1 << 20;
 
 }  // namespace
 

@@ -15,7 +15,7 @@ constexpr uint64_t kSteps = 1 << 26;  // Of the table of Exact.
 
 using Router = std::vector<uint32_t>;  // Free nodes, by key.
 
-struct Group {
+struct LevelGroup {
   std::vector<Router> routers{};   // The fullest first, then the first.
   std::vector<uint32_t> first{0};  // [t] free nodes of the first t routers.
 
@@ -40,7 +40,7 @@ class LevelSearch {
 
   std::vector<uint32_t> Run() {
     uint64_t all = 0;
-    for (const Group& group : groups_) all += group.all();
+    for (const LevelGroup& group : groups_) all += group.all();
     if (all < count_) return {};
     std::vector<GroupShare> shares = Greedy();
     if (const uint64_t steps = ExactSteps(shares); steps <= kSteps) {
@@ -61,7 +61,7 @@ class LevelSearch {
     }
     const auto per_group = rep.group_size / rep.router_size;
     for (auto next = all.begin(); next != all.end();) {
-      Group group;
+      LevelGroup group;
       for (const auto end = next + per_group; next != end; ++next) {
         if (!next->empty()) group.routers.push_back(std::move(*next));
       }
@@ -104,7 +104,7 @@ class LevelSearch {
 
   uint64_t ExactSteps(const std::vector<GroupShare>& shares) const {
     uint64_t columns = 0;
-    for (const Group& group : groups_) columns += group.size() + 1;
+    for (const LevelGroup& group : groups_) columns += group.size() + 1;
     return columns * (shares.size() + 1) * (Routers(shares) + 1);
   }
 
@@ -187,7 +187,7 @@ class LevelSearch {
     std::vector<uint32_t> nodes;
     nodes.reserve(count_);
     for (const GroupShare& share : shares) {
-      const Group& group = groups_[share.group];
+      const LevelGroup& group = groups_[share.group];
       for (uint32_t r = 0; r < share.routers; ++r) {
         auto router = group.routers.begin() + r;
         const size_t left = count_ - nodes.size();
@@ -206,7 +206,7 @@ class LevelSearch {
 
   const Fabric::Rep& rep_;
   uint32_t count_;
-  std::vector<Group> groups_{};  // Those with a free node, in their order.
+  std::vector<LevelGroup> groups_{};  // Those with a free node, in their order.
 };
 
 }  // namespace

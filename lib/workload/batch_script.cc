@@ -73,7 +73,7 @@ absl::Status Memory(std::string value, int64_t* to) {
 }
 
 // "30", "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00".
-absl::Status Time(const std::string& value, Duration* to) {
+absl::Status TimeLimit(const std::string& value, Duration* to) {
   constexpr std::string_view kForms =
       "minutes, minutes:seconds, hours:minutes:seconds, days-hours, "
       "days-hours:minutes, days-hours:minutes:seconds";
@@ -210,7 +210,7 @@ const OptionRow kOptions[] = {
     {"gpus", 'G', true, [](auto& v, Options* o) { return Gpus(v, o, &o->gpus); }},
     {"gpus-per-node", 0, true, [](auto& v, Options* o) { return Gpus(v, o, &o->gpus_per_node); }},
     {"gpus-per-task", 0, true, [](auto& v, Options* o) { return Gpus(v, o, &o->gpus_per_task); }},
-    {"time", 't', true, [](auto& v, Options* o) { return Time(v, &o->job.active_deadline); }},
+    {"time", 't', true, [](auto& v, Options* o) { return TimeLimit(v, &o->job.active_deadline); }},
     {"partition", 'p', true, [](auto& v, Options* o) { return Text(v, &o->job.scheduling.queue); }},
     {"qos", 'q', true, [](auto& v, Options* o) { return Text(v, &o->job.scheduling.priority_class); }},
     {"priority", 0, true, [](auto& v, Options* o) {

@@ -146,7 +146,7 @@ bool ReadMemberGroup(Value v, MusterPodGroup* out) {
   return true;
 }
 
-bool ReadGroupSpec(Value v, MusterPodGroup* out) {
+bool ReadPodGroupSpec(Value v, MusterPodGroup* out) {
   return v.Object([&](std::string_view key, Value field) {
     if (key == "queue") return field.Read(&out->queue, kMaxKeyLength);
     if (key == "priorityClassName") {
@@ -183,7 +183,7 @@ bool ReadOwn(Value v, T* out, ReadSpec&& read_spec) {
 bool ReadObject(Value v, Queue* out) { return ReadOwn(v, out, ReadQueueSpec); }
 
 bool ReadObject(Value v, MusterPodGroup* out) {
-  return ReadOwn(v, out, ReadGroupSpec);
+  return ReadOwn(v, out, ReadPodGroupSpec);
 }
 
 }  // namespace muster::kubernetes::api::json

@@ -17,7 +17,6 @@ namespace muster::kubernetes::client {
 namespace {
 
 constexpr size_t kLongestRefusal = size_t{64} << 10;
-constexpr int kLongestWaitSeconds = 3600;
 
 struct UrlFree {
   void operator()(CURLU* url) const { curl_url_cleanup(url); }
@@ -226,12 +225,12 @@ size_t CurlTransfer::OnHeader(char* data, size_t, size_t size, void* self) {
     return size;
   }
   constexpr absl::string_view kRetryAfter = "retry-after:";
-  int seconds = 0;
+  int64_t seconds = 0;
   if (absl::StartsWithIgnoreCase(line, kRetryAfter) &&
       absl::SimpleAtoi(line.substr(kRetryAfter.size()), &seconds) &&
       seconds >= 0) {
     transfer.head_.retry_after =
-        Millis{1000} * std::min(seconds, kLongestWaitSeconds);
+        Millis{1000} * std::min(seconds, kMaxRetryAfterSeconds);
   }
   if (line == "\r\n" || line == "\n") transfer.OnHeadEnd();
   return size;

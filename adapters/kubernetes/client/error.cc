@@ -11,7 +11,6 @@ namespace {
 
 // A Status is small; what is longer is not looked at.
 constexpr size_t kLongestStatus = size_t{1} << 20;
-constexpr int64_t kLongestWaitSeconds = 3600;
 
 std::string TextOf(simdjson::dom::element object, std::string_view key) {
   std::string_view text;
@@ -79,7 +78,7 @@ ApiError ParseApiError(std::string_view body) {
   error.message = TextOf(root, "message");
   if (root["details"]["retryAfterSeconds"].get(number) == simdjson::SUCCESS &&
       number > 0) {
-    error.retry_after = 1000 * std::min(number, kLongestWaitSeconds);
+    error.retry_after = 1000 * std::min(number, kMaxRetryAfterSeconds);
   }
   return error;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace muster::kubernetes::client {
 // characters are spaces, bytes outside ASCII are '?', and at most `most` bytes
 // are kept ("..." at the end tells). O(most).
 std::string PlainText(std::string_view text, size_t most = 512);
+
+// Who asks to be left alone for longer is asked again after this.
+inline constexpr int64_t kMaxRetryAfterSeconds = 3600;
 
 struct ApiError {
   int code = 0;           // HTTP status; 0 if the body has none.

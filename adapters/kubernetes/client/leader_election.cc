@@ -32,7 +32,7 @@ HttpRequest LeaderElection::Request(Open open, std::string body) {
   }
   if (open == Open::kGet) return request;
   request.method = open == Open::kPost ? "POST" : "PUT";
-  request.content_type = "application/json";
+  request.content_type = kJsonType;
   return request;
 }
 

@@ -14,6 +14,9 @@ namespace muster::kubernetes::client {
 // Never 0, never used twice by one transport.
 using RequestId = uint64_t;
 
+// The content type of what is not a patch.
+inline constexpr char kJsonType[] = "application/json";
+
 struct HttpRequest {
   std::string method = "GET";
   std::string path{};          // With its query: "/api/v1/pods?limit=500".

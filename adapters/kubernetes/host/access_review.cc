@@ -8,16 +8,15 @@
 namespace muster::kubernetes {
 namespace {
 
-using Json = nlohmann::json;
 using client::Outcome;
 
 constexpr char kTokenReviews[] = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr char kAccessReviews[] =
     "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-std::string ToText(const Json& json) {
+std::string Dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false,
-                   Json::error_handler_t::replace);
+                   nlohmann::json::error_handler_t::replace);
 }
 
 client::RequestQueueOptions QueueOptions(size_t most_waiting) {
@@ -27,14 +26,14 @@ client::RequestQueueOptions QueueOptions(size_t most_waiting) {
 }
 
 // status of the review; null: there is none.
-Json StatusOf(const Outcome& outcome) {
+nlohmann::json StatusOf(const Outcome& outcome) {
   if (outcome.kind != client::OutcomeKind::kDone) return nullptr;
-  const Json review = Json::parse(outcome.body, nullptr, false);
+  const nlohmann::json review = nlohmann::json::parse(outcome.body, nullptr, false);
   if (!review.is_object()) return nullptr;
-  return review.value("status", Json());
+  return review.value("status", nlohmann::json());
 }
 
-bool IsTrue(const Json& status, const char* field) {
+bool IsTrue(const nlohmann::json& status, const char* field) {
   const auto it = status.find(field);
   return it != status.end() && it->is_boolean() && it->get<bool>();
 }
@@ -48,9 +47,9 @@ absl::Status NotSaid(const Outcome& outcome) {
 
 // The spec of a SubjectAccessReview about whom the status of a TokenReview
 // names.
-std::string SubjectOf(const Json& status) {
-  const Json user = status.value("user", Json::object());
-  Json subject = Json::object();
+std::string SubjectOf(const nlohmann::json& status) {
+  const nlohmann::json user = status.value("user", nlohmann::json::object());
+  nlohmann::json subject = nlohmann::json::object();
   const std::pair<const char*, const char*> fields[] = {{"username", "user"},
                                                         {"uid", "uid"},
                                                         {"groups", "groups"},
@@ -58,19 +57,19 @@ std::string SubjectOf(const Json& status) {
   for (const auto& [from, to] : fields) {
     if (user.is_object() && user.contains(from)) subject[to] = user[from];
   }
-  return ToText(subject);
+  return Dump(subject);
 }
 
 std::string AccessBody(const std::string& subject,
                        const AccessAttributes& attributes) {
-  Json spec = Json::parse(subject);
+  nlohmann::json spec = nlohmann::json::parse(subject);
   spec["resourceAttributes"] = {{"verb", attributes.verb},
                                 {"group", attributes.group},
                                 {"resource", attributes.resource}};
   if (!attributes.namespace_name.empty()) {
     spec["resourceAttributes"]["namespace"] = attributes.namespace_name;
   }
-  return ToText({{"apiVersion", "authorization.k8s.io/v1"},
+  return Dump({{"apiVersion", "authorization.k8s.io/v1"},
                  {"kind", "SubjectAccessReview"},
                  {"spec", spec}});
 }
@@ -113,13 +112,13 @@ void AccessReview::Ask(const std::string& token,
 void AccessReview::AskWho(const std::string& token,
                           const AccessAttributes& attributes,
                           const OnAnswer& on_answer) {
-  const Json body = {{"apiVersion", "authentication.k8s.io/v1"},
+  const nlohmann::json body = {{"apiVersion", "authentication.k8s.io/v1"},
                      {"kind", "TokenReview"},
                      {"spec", {{"token", token}}}};
   Send(
-      kTokenReviews, ToText(body),
+      kTokenReviews, Dump(body),
       [this, token, attributes, on_answer](const Outcome& outcome) {
-        const Json status = StatusOf(outcome);
+        const nlohmann::json status = StatusOf(outcome);
         if (!status.is_object()) return on_answer(NotSaid(outcome));
         const client::Millis now = options_.clock();
         MakeRoom(now);
@@ -143,7 +142,7 @@ void AccessReview::AskWhether(const std::string& token,
   Send(
       kAccessReviews, AccessBody(subject, attributes),
       [this, token, attributes, on_answer](const Outcome& outcome) {
-        const Json status = StatusOf(outcome);
+        const nlohmann::json status = StatusOf(outcome);
         if (!status.is_object()) return on_answer(NotSaid(outcome));
         const client::Millis now = options_.clock();
         MakeRoom(now);
@@ -164,7 +163,7 @@ void AccessReview::Send(const std::string& path, std::string body,
   client::Write write;
   write.http.method = "POST";
   write.http.path = path;
-  write.http.content_type = "application/json";
+  write.http.content_type = client::kJsonType;
   write.http.body = std::move(body);
   write.http.timeout = options_.timeout;
   write.idempotent = true;

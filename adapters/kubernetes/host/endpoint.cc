@@ -19,7 +19,6 @@ namespace {
 using serve::HttpRequest;
 using serve::HttpResponse;
 
-constexpr char kJson[] = "application/json";
 constexpr std::string_view kQuestions = "/apis/muster/v1/";
 
 int HttpStatusOf(const absl::Status& status) {
@@ -48,13 +47,13 @@ int HttpStatusOf(const absl::Status& status) {
 HttpResponse Error(const absl::Status& status) {
   const int code = HttpStatusOf(status);
   return {.status = code,
-          .content_type = kJson,
+          .content_type = client::kJsonType,
           .body = ErrorJson(code, std::string(status.message())),
           .retry_after = code == 429 || code == 503 ? 1 : 0};
 }
 
 HttpResponse Answer(std::string json) {
-  return {.content_type = kJson, .body = std::move(json)};
+  return {.content_type = client::kJsonType, .body = std::move(json)};
 }
 
 // What is asked, and what one has to be allowed for it.

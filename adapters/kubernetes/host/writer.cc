@@ -12,7 +12,6 @@
 namespace muster::kubernetes {
 namespace {
 
-constexpr char kJson[] = "application/json";
 constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategicMerge[] = "application/strategic-merge-patch+json";
 constexpr char kController[] = "muster.dev/scheduler";
@@ -150,7 +149,7 @@ class Maker {
   static client::Write Post(std::string body) {
     client::Write write;
     write.http.method = "POST";
-    write.http.content_type = kJson;
+    write.http.content_type = client::kJsonType;
     write.http.body = std::move(body);
     write.http.idempotent = false;
     return write;

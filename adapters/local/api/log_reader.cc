@@ -15,7 +15,7 @@
 namespace muster::local {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{100};
+constexpr std::chrono::milliseconds kReadEvery{100};
 
 // The rights of this thread's accesses to files, until the end of the scope.
 // Not to be had without being root, nor needed: all is the daemon's own then.
@@ -174,7 +174,7 @@ void LogReader::Run() {
       if (idle.empty()) {
         woken_.wait(lock, has_work);
       } else {
-        woken_.wait_for(lock, kLookEvery, has_work);
+        woken_.wait_for(lock, kReadEvery, has_work);
       }
       if (stop_) return;
       for (Wish& wish : wishes_) idle.push_back(std::move(wish));

@@ -13,7 +13,6 @@
 namespace muster::local {
 namespace {
 
-using Json = nlohmann::json;
 
 constexpr int64_t kMax32 = std::numeric_limits<uint32_t>::max();
 constexpr int kMostDepth = 6;
@@ -23,19 +22,19 @@ class Body {
  public:
   explicit Body(std::string_view text) {
     // What lies deeper than any body is not gone into.
-    const Json::parser_callback_t shallow = [](int depth, Json::parse_event_t,
-                                               Json&) {
+    const nlohmann::json::parser_callback_t shallow = [](int depth, nlohmann::json::parse_event_t,
+                                               nlohmann::json&) {
       return depth <= kMostDepth;
     };
-    json_ = Json::parse(text, shallow, /*allow_exceptions=*/false);
+    json_ = nlohmann::json::parse(text, shallow, /*allow_exceptions=*/false);
     if (!json_.is_object()) {
       status_ = absl::InvalidArgumentError("body: expected a JSON object");
-      json_ = Json::object();
+      json_ = nlohmann::json::object();
     }
   }
 
   void Text(const char* name, std::string* to) {
-    if (const Json* v = Take(name)) {
+    if (const nlohmann::json* v = Take(name)) {
       if (!v->is_string()) return Wrong(name, "a string");
       *to = v->get<std::string>();
     }
@@ -44,48 +43,48 @@ class Body {
     if (json_.contains(name)) Text(name, &to->emplace());
   }
   void Bool(const char* name, bool* to) {
-    if (const Json* v = Take(name)) {
+    if (const nlohmann::json* v = Take(name)) {
       if (!v->is_boolean()) return Wrong(name, "true or false");
       *to = v->get<bool>();
     }
   }
   void Integer(const char* name, uint32_t* to) {
-    if (const Json* v = Take(name)) ReadInteger(name, *v, to);
+    if (const nlohmann::json* v = Take(name)) ReadInteger(name, *v, to);
   }
   void Integer(const char* name, std::optional<uint32_t>* to) {
     if (json_.contains(name)) Integer(name, &to->emplace());
     asked_.insert(name);
   }
   void Texts(const char* name, std::vector<std::string>* to) {
-    Each(name, "a list of strings", [&](const Json& v) {
+    Each(name, "a list of strings", [&](const nlohmann::json& v) {
       if (!v.is_string()) return Wrong(name, "a list of strings");
       to->push_back(v.get<std::string>());
     });
   }
   void Integers(const char* name, std::vector<uint32_t>* to) {
     Each(name, "a list of integers",
-         [&](const Json& v) { ReadInteger(name, v, &to->emplace_back()); });
+         [&](const nlohmann::json& v) { ReadInteger(name, v, &to->emplace_back()); });
   }
   void Parameters(const char* name, ParameterGrid* to) {
-    const Json* v = Take(name);
+    const nlohmann::json* v = Take(name);
     if (v == nullptr) return;
     auto grid = ParameterGrid::FromJson(
-        v->dump(-1, ' ', false, Json::error_handler_t::replace));
+        v->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!grid.ok()) return Fail(std::string(grid.status().message()));
     *to = *std::move(grid);
   }
   void Edits(JobEdits* to) {
-    Json edits = Json::object();
+    nlohmann::json edits = nlohmann::json::object();
     for (const char* name : {"time", "roles"}) {
-      if (const Json* v = Take(name)) edits[name] = *v;
+      if (const nlohmann::json* v = Take(name)) edits[name] = *v;
     }
     auto read = JobEditsFromJson(
-        edits.dump(-1, ' ', false, Json::error_handler_t::replace));
+        edits.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!read.ok()) return Fail(std::string(read.status().message()));
     *to = *std::move(read);
   }
   void Id(const char* name, uint64_t* to) {
-    const Json* v = Take(name);
+    const nlohmann::json* v = Take(name);
     if (v == nullptr) return;
     if (!v->is_number_unsigned()) return Wrong(name, "the id of a job");
     *to = v->get<uint64_t>();
@@ -104,19 +103,19 @@ class Body {
   }
 
  private:
-  const Json* Take(const char* name) {
+  const nlohmann::json* Take(const char* name) {
     asked_.insert(name);
     const auto it = json_.find(name);
     return it == json_.end() ? nullptr : &*it;
   }
   template <class F>
   void Each(const char* name, const char* expected, const F& read) {
-    const Json* v = Take(name);
+    const nlohmann::json* v = Take(name);
     if (v == nullptr) return;
     if (!v->is_array()) return Wrong(name, expected);
-    for (const Json& element : *v) read(element);
+    for (const nlohmann::json& element : *v) read(element);
   }
-  void ReadInteger(const char* name, const Json& v, uint32_t* to) {
+  void ReadInteger(const char* name, const nlohmann::json& v, uint32_t* to) {
     if (!v.is_number_unsigned() || v.get<uint64_t>() > kMax32) {
       return Wrong(name, "integers from 0 to 4294967295");
     }
@@ -129,7 +128,7 @@ class Body {
     if (status_.ok()) status_ = absl::InvalidArgumentError(text);
   }
 
-  Json json_;
+  nlohmann::json json_;
   std::set<std::string> asked_{};  // Members.
   absl::Status status_ = absl::OkStatus();
 };

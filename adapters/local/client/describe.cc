@@ -37,7 +37,7 @@ Json ManifestOf(const Json& job) {
 }
 
 // Of what it runs in a snapshot: submit --snapshot.
-std::string CodeOf(const Json& manifest) {
+std::string SnapshotOf(const Json& manifest) {
   const Json::json_pointer code("/metadata/annotations/muster.dev~1code");
   if (manifest.is_discarded() || !manifest.contains(code)) return "";
   return manifest[code].is_string() ? manifest[code].get<std::string>() : "";
@@ -148,7 +148,7 @@ std::string JobText(const Json& job, double now) {
                             PointOf(job)));
   fields.Add("Image", ImagesOf(job));
   fields.Add("Edited", EditsOf(job));
-  fields.Add("Code", CodeOf(manifest));
+  fields.Add("Code", SnapshotOf(manifest));
   fields.Add("Directory", job.value("directory", ""));
   std::string text = std::move(fields).text();
   const Json& tasks = ListOf(job, "tasks");

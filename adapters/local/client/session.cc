@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostMessage = 4096;
 
-absl::StatusCode CodeOf(int status) {
+absl::StatusCode StatusCodeOf(int status) {
   switch (status) {
     case 403:
       return absl::StatusCode::kPermissionDenied;
@@ -48,7 +48,7 @@ absl::Status StatusOf(const HttpAnswer& answer) {
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     message = json["error"].get<std::string>();
   }
-  return absl::Status(CodeOf(answer.status),
+  return absl::Status(StatusCodeOf(answer.status),
                       text::Printable(message, kMostMessage));
 }
 
