@@ -11,7 +11,7 @@ namespace {
 namespace api = kubernetes::api;
 namespace client = kubernetes::client;
 
-bool IsRefusal(const absl::Status& status) {
+bool IsInvalid(const absl::Status& status) {
   return absl::IsInvalidArgument(status) && !status.message().empty();
 }
 
@@ -20,7 +20,7 @@ template <typename T>
 std::string ReadEverywhere(const std::string& json) {
   api::Reader reader;
   const auto alone = reader.Read<T>(json);
-  if (!alone.ok() && !IsRefusal(alone.status())) {
+  if (!alone.ok() && !IsInvalid(alone.status())) {
     return alone.status().ToString();
   }
   int read = 0, bad = 0;
@@ -33,9 +33,9 @@ std::string ReadEverywhere(const std::string& json) {
       },
       [&](const api::BadObject& object) {
         ++bad;
-        same = IsRefusal(object.why) && !alone.ok();
+        same = IsInvalid(object.why) && !alone.ok();
       });
-  if (!list.ok() && !IsRefusal(list.status())) return list.status().ToString();
+  if (!list.ok() && !IsInvalid(list.status())) return list.status().ToString();
   if (alone.ok() && (!list.ok() || read != 1 || bad != 0 || !same)) {
     return "the object is another one in a list";
   }
@@ -44,7 +44,7 @@ std::string ReadEverywhere(const std::string& json) {
   line.append(client::kPadding, ' ');
   client::WatchReader watch;
   const auto event = watch.ReadEvent(std::string_view(line).substr(0, size));
-  if (!event.ok() && !IsRefusal(event.status())) {
+  if (!event.ok() && !IsInvalid(event.status())) {
     return event.status().ToString();
   }
   if (alone.ok() && event.ok()) {

@@ -337,22 +337,45 @@ int32_t MakeRoom::TopPriority() const {
 
 // Allowed victims among the candidates; the cluster stays as it is. Where the
 // placement may use more than the least demand, by alternatives, groups or
-// devices that differ, and quotas do not allow what it uses, one is sought
-// that keeps to the queue's room, then one that uses the least, then victims
-// for what it would use.
+// devices that differ, others are sought whose quota bears what it uses. What
+// bounds all of them is the first question alone: those that follow ask for
+// more than the gang must have.
 bool MakeRoom::Choose(GangIndex g) {
   if (candidates_.empty()) return false;
-  const GangRecord& r = tables_.gangs.at(g);
-  const GangSpec& spec = tables_.SpecOf(r);
-  Resources demand = LeastOf(spec, tables_.cluster);
-  if (ChooseFor(g, demand, nullptr)) return true;
+  const GangSpec& spec = tables_.SpecOf(g);
+  const Resources least = LeastOf(spec, tables_.cluster);
+  if (ChooseFor(g, least, nullptr)) return true;
   if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
-  Resources used = tables_.holdings.UsageOf(result_.tasks);
+  const std::pair bound(TopPriority(), result_.bound);
+  unproven_ = !ChooseWithin(g, least);
+  if (unproven_) return false;
+  const bool same = TopPriority() == bound.first;
+  result_.bound = same ? std::min(bound.second, result_.bound) : 0;
+  return true;
+}
+
+// The first placement found uses more than quotas allow: the better of one that
+// keeps to the queue's room, or uses the least, and of victims for what it
+// would use.
+bool MakeRoom::ChooseWithin(GangIndex g, const Resources& least) {
+  const Resources used = tables_.holdings.UsageOf(result_.tasks);
   Resources room;
-  if (tables_.quota.Room(r.queue, Ledger::kLater, &room) &&
-      (ChooseFor(g, demand, &room) || ChooseFor(g, demand, &demand))) {
+  const bool found =
+      tables_.quota.Room(tables_.gangs.at(g).queue, Ledger::kLater, &room) &&
+      (ChooseFor(g, least, &room) || ChooseFor(g, least, &least));
+  if (found && result_.victims.empty()) return true;
+  const std::pair within(TopPriority(), result_.cost);
+  std::swap(result_, within_);
+  if (ChooseForMore(g, least, used) &&
+      (!found || std::pair(TopPriority(), result_.cost) < within)) {
     return true;
   }
+  std::swap(result_, within_);
+  return found;
+}
+
+// Victims for ever more, until quotas allow what the placement uses.
+bool MakeRoom::ChooseForMore(GangIndex g, Resources demand, Resources used) {
   while (!used.FitsIn(demand)) {
     for (ResourceKind k = 0; k < demand.size(); ++k) {
       demand.Set(k, std::max(demand[k], used[k]));

@@ -111,6 +111,8 @@ class MakeRoom : public Phase {
   void ReportPreemption(GangIndex g);
   Preemption::RunnerUp FindRunnerUp(GangIndex g);
   bool Choose(GangIndex g);
+  bool ChooseWithin(GangIndex g, const Resources& least);
+  bool ChooseForMore(GangIndex g, Resources demand, Resources used);
   bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);
   bool IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy);
@@ -135,7 +137,8 @@ class MakeRoom : public Phase {
   std::vector<VictimCandidate> all_candidates_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
-  int64_t bound_ = 0;  // No victims cost less.
+  PreemptionResult within_;  // Of ChooseWithin.
+  int64_t bound_ = 0;        // No victims cost less.
   PreemptionResult runner_up_;
   std::vector<bool> suspended_;  // By victim of the result.
 };

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "muster/scheduler.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -36,6 +37,8 @@ class PreemptionStories : public ::testing::Test {
     return s;
   }
 };
+
+using Preemptions = Activation;
 
 // Four GPUs for 40 s are lost, and no less could be; the other would have lost
 // 100 s.
@@ -78,6 +81,27 @@ TEST_F(PreemptionStories, ARunnerUpIsLookedForWhereOneIsWanted) {
   ASSERT_EQ(s.plan().preemptions.size(), 1u);
   EXPECT_EQ(s.plan().preemptions[0].gap(), 0);
   EXPECT_EQ(s.plan().preemptions[0].runner_up.victims, 0u);
+}
+
+// There is room for two GPUs, which is more than the queue's limit leaves. Of
+// the victims on whose node one GPU will do and of those who give back what two
+// need, the cheaper go; and no victim at all is what bounds their cost.
+TEST_F(Preemptions, AreTheCheaperOfThoseForLessAndThoseForMore) {
+  s.HasQueue("q", {GpuQuota({}, 3)});
+  Has("n1", 2);
+  Has("n2", 1);
+  Has("n3", 1);
+  Runs(On("n3", Job("old", 1, 1, "low")));
+  s.now = 60 * kSecond;
+  Runs(On("n2", Job("young", 1, 1, "low")));
+  s.now = 100 * kSecond;
+  Gang w = On("n3", Job("w", 1, 1, "high"));
+  w.roles[0].alternatives = {On("n1", Job("", 1, 2)).roles[0].shape};
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict young for w", "nominate w: n1"));
+  ASSERT_EQ(s.plan().preemptions.size(), 1u);
+  EXPECT_EQ(s.plan().preemptions[0].cost, 40'000);
+  EXPECT_EQ(s.plan().preemptions[0].bound, 0);
 }
 
 // A node with eight young gangs of one GPU, and one with an old gang of eight.
