@@ -52,7 +52,7 @@ constexpr size_t kMostBeyond = 1024;
 void MakeRoom::Begin() {
   touched_.clear();
   pool_.Forget();
-  unproven_ = false;
+  unproven_ = worth_more_ = false;
 }
 
 bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t victim_steps) {
@@ -310,7 +310,7 @@ Preemption::RunnerUp MakeRoom::FindRunnerUp(GangIndex g) {
       std::ranges::max_element(result_.victims, {}, [&](const Victim& v) {
         return candidates_[v.candidate].cost;
       })->candidate;
-  const bool unproven = unproven_;
+  const std::pair no(unproven_, worth_more_);
   std::swap(result_, runner_up_);
   all_candidates_ = candidates_;
   candidates_.erase(candidates_.begin() + most_expensive);
@@ -322,7 +322,7 @@ Preemption::RunnerUp MakeRoom::FindRunnerUp(GangIndex g) {
   }
   candidates_.swap(all_candidates_);
   std::swap(result_, runner_up_);
-  unproven_ = unproven;
+  std::tie(unproven_, worth_more_) = no;
   return found;
 }
 
@@ -341,6 +341,7 @@ int32_t MakeRoom::TopPriority() const {
 // bounds all of them is the first question alone: those that follow ask for
 // more than the gang must have.
 bool MakeRoom::Choose(GangIndex g) {
+  worth_more_ = false;
   if (candidates_.empty()) return false;
   const GangSpec& spec = tables_.SpecOf(g);
   const Resources least = LeastOf(spec, tables_.cluster);
@@ -406,6 +407,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   pass_.victim_search.Choose(tables_.cluster, pass_.solver, request, &result_);
   tables_.cluster.Rollback(mark);
   unproven_ = result_.fit != Fit::kFits && !result_.optimal;
+  worth_more_ |= unproven_;
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&

@@ -81,8 +81,9 @@ class MakeRoom : public Phase {
   const std::vector<QueueIndex>& touched() const { return touched_; }
   // A no is not the last word: gangs of this round may be victims in the next.
   bool put_off() const { return pool_.put_off(); }
-  // A no is not proven.
+  // A no is not proven; and with more steps it may become a yes.
   bool unproven() const { return unproven_; }
+  bool worth_more() const { return worth_more_; }
   // Until then: a gang that may not be a victim yet may be one then.
   Time retry_at() const { return pool_.retry_at(); }
 
@@ -125,6 +126,7 @@ class MakeRoom : public Phase {
 
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;
+  bool worth_more_ = false;
   uint64_t victim_steps_ = 0;
   VictimPool pool_{tables_};
   index::FreeTable free_;

@@ -96,7 +96,7 @@ void Serve::ServeClass(GangClassIndex c, uint8_t active, uint32_t effort) {
   answer.effort = 0;
   if (cut_short_ || make_room_.unproven()) {
     answer.reason.code = ReasonCode::kNotFound;
-    if (effort < most) {
+    if (effort < most && (cut_short_ || make_room_.worth_more())) {
       answer.active |= Questions::kAgain;
       answer.effort = std::min(2 * effort + 1, most);
     }
