@@ -1,6 +1,8 @@
 // Files that musterd reads: its configuration, and what a shim leaves in its
 // folder.
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "adapters/local/gpu/places.h"
@@ -65,6 +67,12 @@ std::string Shim(std::string_view input) {
   if (wrong.empty()) wrong = ReadAndWrite<local::ShimExit>(bytes);
   local::ShimSpec spec;
   if (local::Decode(bytes, &spec)) (void)local::ProblemOf(spec);
+  std::vector<uint32_t> cpus, again_cpus;
+  if (wrong.empty() && local::DecodeCpus(bytes, &cpus) &&
+      (!local::DecodeCpus(local::EncodeCpus(cpus), &again_cpus) ||
+       cpus != again_cpus)) {
+    return "CPUs that were written are read as others";
+  }
   // Of the same folder: the list of GPUs.
   const auto gpus = local::GpusFromJson(input);
   if (wrong.empty() && gpus.ok()) {

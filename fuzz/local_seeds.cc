@@ -40,6 +40,7 @@ partition_schemes: [h100-80gb]
 ports: {first: 20000, last: 29999}
 history: {keep_for: 90d, keep_jobs: 100000}
 )"},
+          {"bound", "node: {cpus: {amount: 6, bind: cores, unit: thread}}\n"},
           {"aliases", "queues: [&q {key: default}, *q]\nnode: {gpus: 8}\n"},
           {"empty", "{}\n"}};
 }
@@ -83,6 +84,7 @@ std::vector<Seed> ShimSeeds() {
       .output = "output",
       .user = local::ShimUser{.uid = 7, .gid = 8, .groups = {9, 10}},
       .cpus = {0, 3},
+      .cpuset = true,
       .time_limit = 5 * kSecond,
       .memory_limit = 1 << 20,
       .cgroup = "/sys/fs/cgroup/x",
@@ -106,6 +108,7 @@ std::vector<Seed> ShimSeeds() {
   return {{"spec", Encode(spec)},
           {"started", Encode(start)},
           {"exit", Encode(exit)},
+          {"cpus", local::EncodeCpus({0, 3})},
           {"gpus", local::GpusToJson(gpus)}};
 }
 

@@ -135,11 +135,13 @@ class Daemon:
         return self.get(f"/v1/jobs/{number}/logs?{query}", raw=True).decode(errors="replace")
 
     def submit(self, command, name="job", gpus=0, tasks=1, grace=None, environment=(), directory="/",
-               annotations=None, backoff=0, **more):
+               annotations=None, backoff=0, cpus=None, **more):
         """One job of so many tasks, which all run the command; its id."""
         container = {"name": "main", "image": "", "command": [str(word) for word in command]}
         if gpus:
             container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+        if cpus is not None:
+            container.setdefault("resources", {})["requests"] = {"cpu": str(cpus)}
         pod = {"restartPolicy": "Never", "containers": [container]}
         if grace is not None:
             pod["terminationGracePeriodSeconds"] = grace

@@ -128,14 +128,18 @@ Json TaskJson(const TaskRow& row, const std::string& name) {
   return json;
 }
 
-Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks) {
+Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks,
+                  const std::vector<TaskView>& alive) {
   Json json = JobJson(row, Reader::kOwner);
   json["gid"] = row.gid;
   json["directory"] = row.directory;
   const TaskNames names(row);
   Json list = Json::array();
   for (const TaskRow& task : tasks) {
-    list.push_back(TaskJson(task, names.Of(task.key)));
+    Json& one = list.emplace_back(TaskJson(task, names.Of(task.key)));
+    const auto view = std::ranges::find(
+        alive, task.key, [](const TaskView& v) { return v.row.key; });
+    if (view != alive.end() && !view->cpus.empty()) one["cpus"] = view->cpus;
   }
   json["tasks"] = std::move(list);
   json["manifest"] = row.manifest;

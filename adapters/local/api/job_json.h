@@ -40,8 +40,10 @@ nlohmann::ordered_json TaskJson(const TaskRow& row, const std::string& name);
 
 // JobJson, and with it what only its owner may know: what it runs, where, with
 // which tasks. `tasks`: the last attempt of each task.
+// `alive`: what is known of those that are.
 nlohmann::ordered_json WholeJobJson(const JobRow& row,
-                                    const std::vector<TaskRow>& tasks);
+                                    const std::vector<TaskRow>& tasks,
+                                    const std::vector<TaskView>& alive = {});
 
 // Adds what a job that has not finished is doing.
 void AddDetails(const JobDetails& details, nlohmann::ordered_json* job);

@@ -331,7 +331,8 @@ HttpResponse JobAnswer(const ApiContext& context, const Viewer& viewer,
   if (!tasks.ok()) return ErrorAnswer(tasks.status());
   const auto details = context.controller.Details(job);
   if (details.ok()) {
-    Json json = WholeJobJson(details->row, LastAttempts(*tasks));
+    Json json =
+        WholeJobJson(details->row, LastAttempts(*tasks), details->tasks);
     AddDetails(*details, &json);
     const auto explanation = context.controller.Explain(job);
     if (explanation.ok()) {

@@ -41,6 +41,18 @@ Json DrainJson(const DrainRow& row) {
   return json;
 }
 
+// What tasks are bound to, and which of it they have of their own.
+Json CpusJson(const NodeView& view) {
+  Json held = Json::array();
+  for (const HeldCpuSet& one : view.held_cpus) {
+    held.push_back({{"job", one.job}, {"task", one.task}, {"cpus", one.cpus}});
+  }
+  return {{"unit", Name(view.cpu_unit)},
+          {"all", view.cpus},
+          {"shared", view.free_cpus},
+          {"held", std::move(held)}};
+}
+
 Json ShareJson(const DeviceShare& share) {
   Json json{{"milli", share.milli}};
   if (share.memory_bytes > 0) json["memory"] = share.memory_bytes;
@@ -164,6 +176,7 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
           DrainJson(row);
     }
   }
+  if (!view.cpus.empty()) node["cpus"] = CpusJson(view);
   if (!view.no_mounts.empty()) node["no_mounts"] = view.no_mounts;
   if (!view.images.empty()) node["images"] = view.images;
   return node;

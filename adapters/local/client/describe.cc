@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/json_list.h"
 #include "adapters/local/client/tables.h"
+#include "adapters/local/model/cpu_list.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -99,18 +100,30 @@ std::string EditsOf(const Json& job) {
 }
 
 std::string TasksText(const Json& tasks, double now) {
-  text::Table table({"TASK", "ATTEMPT", "STATE", "DEVICES", "TIME", "CODE"});
+  const bool bound = std::ranges::any_of(
+      tasks, [](const Json& task) { return task.contains("cpus"); });
+  std::vector<std::string> names = {"TASK",    "ATTEMPT", "STATE",
+                                    "DEVICES", "TIME",    "CODE"};
+  constexpr ptrdiff_t kCpus = 4;
+  if (bound) names.insert(names.begin() + kCpus, "CPUS");
+  text::Table table(names);
   for (const Json& task : tasks) {
     const auto devices = task.value("devices", std::vector<uint32_t>());
     const bool started = task.contains("started");
     const double end = task.value("ended", now);
-    table.Add({task.value("task", ""), absl::StrCat(task.value("attempt", 0)),
-               task.value("state", ""),
-               devices.empty() ? "-" : absl::StrJoin(devices, ","),
-               started ? SpanText(end - task.value("started", end)) : "-",
-               task.contains("exit_code")
-                   ? absl::StrCat(task.value("exit_code", 0))
-                   : "-"});
+    std::vector<std::string> row = {
+        task.value("task", ""),
+        absl::StrCat(task.value("attempt", 0)),
+        task.value("state", ""),
+        devices.empty() ? "-" : absl::StrJoin(devices, ","),
+        started ? SpanText(end - task.value("started", end)) : "-",
+        task.contains("exit_code") ? absl::StrCat(task.value("exit_code", 0))
+                                   : "-"};
+    if (bound) {
+      const auto cpus = task.value("cpus", std::vector<uint32_t>());
+      row.insert(row.begin() + kCpus, cpus.empty() ? "-" : CpuListText(cpus));
+    }
+    table.Add(row);
   }
   return table.Text();
 }

@@ -11,10 +11,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/client/held_cpus.h"
 #include "adapters/local/client/held_devices.h"
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
+#include "adapters/local/model/cpu_list.h"
 #include "adapters/local/model/socket_path.h"
+#include "adapters/local/shim/bind_process.h"
 
 namespace muster::local {
 namespace {
@@ -30,13 +33,17 @@ bool IsTask(std::string_view host, const std::string& task) {
   return host == task || host.ends_with("-" + task);
 }
 
+// Whether an entry of a list "held" is of this task.
+bool IsHeldBy(const Json& held, uint64_t job, std::string_view host) {
+  return held.value("job", uint64_t{0}) == job &&
+         IsTask(host, held.value("task", ""));
+}
+
 // Of the job's devices, those of the task.
 std::vector<NamedDevice> DevicesOf(const Json& nodes, uint64_t job,
                                    std::string_view host) {
-  return HeldDevices(nodes, [&](const Json& held) {
-    return held.value("job", uint64_t{0}) == job &&
-           IsTask(host, held.value("task", ""));
-  });
+  return HeldDevices(
+      nodes, [&](const Json& held) { return IsHeldBy(held, job, host); });
 }
 
 // A folder of one's own for each task: several orted of one job on one machine
@@ -88,7 +95,10 @@ absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
     const std::string number = absl::StrCat(device.index);
     if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
   }
+  const auto own = HeldCpus(
+      *nodes, [&](const Json& held) { return IsHeldBy(held, job, host); });
   ExecPlan plan;
+  plan.cpus = own.empty() ? SharedCpus(*nodes) : own.front();
   plan.session = absl::StrCat(job, "-", std::string(host));
   plan.command = absl::StrJoin(words.begin() + 1, words.end(), " ");
   // Several orted on one machine share a folder, which PMIx's way by files does
@@ -96,6 +106,10 @@ absl::StatusOr<ExecPlan> PlanExec(Session* session, const std::string& inside,
   plan.environment = {{"CUDA_VISIBLE_DEVICES", absl::StrJoin(visible, ",")},
                       {"MUSTER_GPUS", absl::StrJoin(numbers, ",")},
                       {"PMIX_MCA_gds", "hash"}};
+  if (!plan.cpus.empty()) {
+    plan.environment.emplace_back("MUSTER_CPUS",
+                                  own.empty() ? "" : CpuListText(plan.cpus));
+  }
   return plan;
 }
 
@@ -105,6 +119,8 @@ int Exec(Session* session, const std::vector<std::string>& words) {
   for (const auto& [name, value] : plan->environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
+  // Where it may not go there, it runs where the caller does.
+  if (!plan->cpus.empty()) BindProcess(0, plan->cpus);
   const std::string folder = SessionFolder(plan->session);
   if (!folder.empty()) setenv("OMPI_MCA_orte_tmpdir_base", folder.c_str(), 1);
   session->out().flush();

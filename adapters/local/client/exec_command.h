@@ -1,7 +1,8 @@
-// A command with the devices of a task of a job: the remote shell of mpirun,
-// whose hosts are places on this machine.
+// A command with the devices and CPUs of a task of a job: the remote shell of
+// mpirun, whose hosts are places on this machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct ExecPlan {
   std::string command{};  // For a shell.
   std::string session{};  // Of the job and the task: names a folder.
   std::vector<std::pair<std::string, std::string>> environment{};
+  std::vector<uint32_t> cpus{};  // It is bound to these; none: as the caller.
 };
 
 // `words`: a host and a command, as ssh has them: the words are one line for a

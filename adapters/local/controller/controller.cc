@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/cpu_driver.h"
 #include "adapters/local/controller/cron_driver.h"
 #include "adapters/local/controller/decision_driver.h"
 #include "adapters/local/controller/explainer.h"
@@ -83,9 +84,10 @@ struct Controller::Rooms {
 
   ControllerState state;
   LaunchMaker launches{&state};
-  TaskDriver tasks{&state, &launches};
+  CpuDriver cpus{&state};
+  TaskDriver tasks{&state, &launches, &cpus};
   LifeDriver lives{&state, &tasks, &launches};
-  DecisionDriver decisions{&state, &lives, &tasks};
+  DecisionDriver decisions{&state, &lives, &tasks, &cpus};
   Submitter submitter{&state, &lives};
   NodeDriver node{&state};
   CronDriver crons{&state, &lives, &submitter};
@@ -304,6 +306,7 @@ Turn Controller::Step(Time now) {
       rooms_->decisions.CarryOut(d);
     }
   }
+  rooms_->cpus.Settle();
   Turn turn;
   turn.commands = std::exchange(state.commands, {});
   turn.news = std::exchange(state.news, {});

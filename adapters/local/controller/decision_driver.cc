@@ -62,6 +62,7 @@ void DecisionDriver::Give(const DecisionRecord& decision, JobRecord* job) {
   for (size_t i = 0; i < placed.places.size(); ++i) {
     const PlannedTaskRecord& t = decision.tasks[i];
     job->places[placed.places[i]] = {t.attempt, t.devices, t.first_slice};
+    cpus_.Give(job, placed.places[i]);
   }
   // The scheduler has nothing to wait for: a task whose start fails ends.
   s_.link->MustTell(DecisionApplied{decision.seq});

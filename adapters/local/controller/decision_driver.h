@@ -1,6 +1,7 @@
 // DecisionDriver: what the scheduler decides, as events in lives of jobs.
 #pragma once
 
+#include "adapters/local/controller/cpu_driver.h"
 #include "adapters/local/controller/job_record.h"
 #include "adapters/local/controller/life_driver.h"
 #include "adapters/local/controller/state.h"
@@ -14,8 +15,9 @@ namespace muster::local {
 class DecisionDriver {
  public:
   // None is owned.
-  DecisionDriver(ControllerState* state, LifeDriver* lives, TaskDriver* tasks)
-      : s_(*state), lives_(*lives), tasks_(*tasks) {}
+  DecisionDriver(ControllerState* state, LifeDriver* lives, TaskDriver* tasks,
+                 CpuDriver* cpus)
+      : s_(*state), lives_(*lives), tasks_(*tasks), cpus_(*cpus) {}
 
   // O(tasks of the decision), times the logarithm.
   void CarryOut(const DecisionRecord& decision);
@@ -36,6 +38,7 @@ class DecisionDriver {
   ControllerState& s_;
   LifeDriver& lives_;
   TaskDriver& tasks_;
+  CpuDriver& cpus_;
 };
 
 }  // namespace muster::local

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/cpu_driver.h"
 #include "adapters/local/controller/job_maker.h"
 #include "muster/cluster_view.h"
 #include "muster/workload/rendezvous.h"
@@ -40,7 +41,10 @@ JobDetails Explainer::Details(const JobRecord& job) const {
                      .checkpoint_at = job.state.checkpoint_at,
                      .wake_at = job.wake_at};
   for (const auto& [id, task] : job.tasks) {
-    details.tasks.push_back({task.row, TaskName(job.job(), id)});
+    PlaceCpus cpus = CpusOf(s_, job, {id.role, task.slot});
+    if (cpus.shared) cpus.cpus.clear();
+    details.tasks.push_back(
+        {task.row, TaskName(job.job(), id), std::move(cpus.cpus)});
   }
   AddElastic(job, &details);
   return details;
@@ -92,11 +96,27 @@ JobExplanation Explainer::Explain(const JobRecord& job) const {
   return told;
 }
 
+void Explainer::AddCpus(NodeView* view) const {
+  view->cpu_unit = s_.config.cpus.unit;
+  view->cpus = s_.cores.all();
+  view->free_cpus = s_.cores.Free();
+  if (view->cpus.empty()) return;
+  for (const auto& [id, job] : s_.jobs.all()) {
+    for (const auto& [place, cpus] : job->cpus) {
+      view->held_cpus.push_back(
+          {id,
+           absl::StrCat(job->job().roles[place.role].name, "-", place.index),
+           cpus});
+    }
+  }
+}
+
 NodeView Explainer::ViewNode() const {
   NodeView view{.node = s_.config.node,
                 .no_mounts = s_.config.no_mounts,
                 .images = s_.config.images.by};
   for (const auto& [device, row] : s_.drains) view.drains.push_back(row);
+  AddCpus(&view);
   const Scheduler& scheduler = s_.link->scheduler();
   const ClusterView cluster = scheduler.cluster();
   const NodeId id = cluster.Find(view.node.key);

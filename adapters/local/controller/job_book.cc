@@ -135,6 +135,7 @@ JobRow JobBook::RowOf(const JobRecord& record) const {
   if (record.manifest) row.manifest = *record.manifest;
   if (record.environment) row.environment = SplitZeros(*record.environment);
   row.endpoints = ToJson(record.meeting);
+  row.cpus = ToJson(record.cpus);
   return row;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/local/controller/meeting.h"
+#include "adapters/local/controller/own_cpus.h"
 #include "adapters/local/controller/shared_text.h"
 #include "adapters/local/model/job_row.h"
 #include "adapters/local/model/life_row.h"
@@ -34,6 +35,7 @@ struct LiveTask {
   uint32_t slot = 0;      // Its place: that of its role with this number.
   bool deferred = false;  // Its start waits until the job is resumed.
   bool asked = false;     // To be suspended, or resumed: no answer yet.
+  std::vector<uint32_t> bound{};  // The CPUs that it was told last.
 };
 
 // Of a job that waits, only what is needed then is in memory: see JobBook.
@@ -57,6 +59,7 @@ struct JobRecord {
   // Sizes that were asked for, by role; 0: as the manifest says.
   std::vector<uint32_t> sizes{};
   std::map<TaskId, Place> places{};    // By role and place.
+  OwnCpus cpus{};                      // Of these places.
   std::map<TaskId, LiveTask> tasks{};  // By role and index.
   Meeting meeting{};
   std::optional<workload::Rendezvous> rendezvous{};

@@ -8,9 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/controller/cpu_driver.h"
 #include "adapters/local/controller/job_maker.h"
 #include "adapters/local/controller/task_folder.h"
 #include "adapters/local/grid/parameter_point.h"
+#include "adapters/local/model/cpu_list.h"
 #include "muster/workload/to_gang.h"
 
 namespace muster::local {
@@ -20,6 +22,7 @@ constexpr const char* kHost = "127.0.0.1";
 // Jobs begin to look for ports at places that are so far apart.
 constexpr uint64_t kPortsApart = 37;
 constexpr std::string_view kParameterVariable = "MUSTER_PARAM_";
+constexpr std::string_view kCpusVariable = "MUSTER_CPUS";
 
 using Env = std::vector<std::pair<std::string, std::string>>;
 
@@ -63,7 +66,7 @@ std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
 // Those that are set for every task replace them.
 bool IsOurs(const std::string& name) {
   return name == "MUSTER_ARRAY_ID" || name == "MUSTER_ARRAY_INDEX" ||
-         name.starts_with(kParameterVariable);
+         name == kCpusVariable || name.starts_with(kParameterVariable);
 }
 
 std::string Absolute(const std::string& path, const std::string& folder) {
@@ -76,6 +79,7 @@ class EnvWriter {
  public:
   explicit EnvWriter(Env* env) : env_(*env) {}
 
+  bool Has(const std::string& name) const { return at_.contains(name); }
   void Set(std::string name, std::string value) {
     const auto [it, added] = at_.try_emplace(name, env_.size());
     if (added) {
@@ -104,6 +108,32 @@ class EnvWriter {
   std::map<std::string, size_t> at_;
   std::set<size_t> replaced_;
 };
+
+// The variables of the submission.
+void SetSubmitted(const JobRecord& job, EnvWriter* writer) {
+  for (const std::string& variable :
+       SplitZeros(job.environment ? *job.environment : "")) {
+    const size_t is = variable.find('=');
+    if (is == std::string::npos) continue;
+    std::string name = variable.substr(0, is);
+    if (!IsOurs(name)) writer->Set(std::move(name), variable.substr(is + 1));
+  }
+}
+
+// A thread for each cpu that the task has of its own. All that the manifest has
+// comes after it, and replaces it. A launcher of mpirun would tell it to ranks
+// that have others.
+void SetThreads(const workload::Job& job, uint32_t role, const PlaceCpus& cpus,
+                EnvWriter* writer) {
+  constexpr char kThreads[] = "OMP_NUM_THREADS";
+  const bool launches =
+      job.kind == workload::Kind::kMPIJob &&
+      std::ranges::any_of(job.roles, &workload::Role::passive);
+  if (cpus.cpus.empty() || cpus.shared || launches || writer->Has(kThreads)) {
+    return;
+  }
+  writer->Set(kThreads, absl::StrCat(OwnCpusOf(job.roles[role])));
+}
 
 bool IsOfFiles(const workload::EnvVar& variable) {
   return variable.from == workload::EnvSource::kSecret ||
@@ -235,13 +265,9 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   const JobRow& row = job.row;
   Env env;
   EnvWriter writer(&env);
-  for (const std::string& variable :
-       SplitZeros(job.environment ? *job.environment : "")) {
-    const size_t is = variable.find('=');
-    if (is == std::string::npos) continue;
-    std::string name = variable.substr(0, is);
-    if (!IsOurs(name)) writer.Set(std::move(name), variable.substr(is + 1));
-  }
+  SetSubmitted(job, &writer);
+  const PlaceCpus cpus = CpusOf(s_, job, {key.role, task.slot});
+  SetThreads(job.job(), key.role, cpus, &writer);
   const size_t submitted = env.size();
   for (auto& [name, value] : start->launch.env) {
     if (!IsOurs(name)) writer.Set(name, std::move(value));
@@ -258,6 +284,10 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   writer.Set("MUSTER_SIZE_FILE",
              absl::StrCat(folder, "/", std::string(kSizeFile)));
   writer.Set("MUSTER_GPUS", absl::StrJoin(task.row.devices, ","));
+  if (!cpus.cpus.empty()) {
+    writer.Set(std::string(kCpusVariable),
+               cpus.shared ? "" : CpuListText(cpus.cpus));
+  }
   writer.Set("MUSTER_CHECKPOINT",
              absl::StrCat(folder, "/", std::string(kCheckpointFile)));
   writer.Set("MUSTER_CHECKPOINT_REQUEST",

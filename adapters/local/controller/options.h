@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/controller/cpu_pool.h"
 #include "adapters/local/controller/fault_book.h"
 #include "adapters/local/controller/image_rules.h"
 #include "muster/config.h"
@@ -72,6 +73,9 @@ struct ControllerConfig {
   // them; empty: they have.
   std::string no_mounts{};
   ImageRules images{};
+  // What tasks are bound to. If there is any, the node has no more of "cpu"
+  // than these are.
+  CpuPool cpus{};
   ControllerLimits limits{};
 };
 

@@ -39,6 +39,12 @@ absl::Status Restorer::AddJob(JobRow row) {
     }
   }
   record->meeting = *std::move(meeting);
+  absl::StatusOr<OwnCpus> cpus = OwnCpusFromJson(std::exchange(row.cpus, {}));
+  if (!cpus.ok()) {
+    return Lost(absl::StrCat(job, ": ", cpus.status().message()));
+  }
+  for (const auto& [place, own] : *cpus) s_.cores.Claim(own);
+  record->cpus = *std::move(cpus);
   record->row = std::move(row);
   s_.jobs.Add(std::move(record));
   return absl::OkStatus();
@@ -62,6 +68,15 @@ absl::Status Restorer::AddGang(const GangState& gang) {
                                                  t.first_slice};
   }
   return absl::OkStatus();
+}
+
+// Those of places that the job does not have: nothing would give them back.
+void Restorer::DropCpus(JobRecord* job) {
+  std::erase_if(job->cpus, [&](const auto& own) {
+    const bool drop = !job->places.contains(own.first);
+    if (drop) s_.cores.Return(own.second);
+    return drop;
+  });
 }
 
 absl::Status Restorer::CheckGangs(const SchedulerState& state) const {
@@ -154,6 +169,7 @@ absl::Status Restorer::Restore(StoredState stored) {
     absl::Status s = AddGang(gang);
     if (!s.ok()) return s;
   }
+  for (const auto& [id, job] : s_.jobs.all()) DropCpus(job.get());
   for (const NodeState& node : state.nodes) {
     if (node.node.key != s_.config.node.key) continue;
     s_.external = node.external;

@@ -25,6 +25,7 @@ class Restorer {
   absl::Status AddJob(JobRow row);
   absl::Status AddGang(const GangState& gang);
   // Jobs that need places and have no gang, or the other way round.
+  void DropCpus(JobRecord* job);
   absl::Status CheckGangs(const SchedulerState& state) const;
   void RestoreCrons(StoredState* stored);
   void AskAgain(const SchedulerState& state);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/local/controller/core_allocator.h"
 #include "adapters/local/controller/cron_book.h"
 #include "adapters/local/controller/fault_book.h"
 #include "adapters/local/controller/job_book.h"
@@ -30,6 +31,7 @@ struct ControllerState {
       : config(std::move(of)),
         node(config.node),
         ports(config.first_port, config.last_port, config.port_is_free),
+        cores(config.cpus),
         jobs(&config) {
     external.node = config.node.key;
   }
@@ -54,6 +56,7 @@ struct ControllerState {
   FaultBook faults{};
   std::unique_ptr<SchedulerLink> link{};
   PortPool ports;
+  CoreAllocator cores;
   JobBook jobs;
   CronBook crons{};
   Time wall_told = kForever;

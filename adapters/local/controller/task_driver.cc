@@ -28,9 +28,11 @@ void TaskDriver::AskToStop(const LiveTask& task, Duration grace) {
 void TaskDriver::Launch(JobRecord* job, LiveTask* task) {
   task->deferred = false;
   ++s_.numbers.task_starts;
+  TaskStart start = launches_.Make(job, *task);
+  start.cpus = cpus_.Launch(*job, task);
   s_.Command({.kind = CommandKind::kStart,
               .task = task->row.key,
-              .start = launches_.Make(job, *task)});
+              .start = std::move(start)});
 }
 
 void TaskDriver::Start(JobRecord* job, const workload::Action& action,
@@ -115,6 +117,7 @@ void TaskDriver::Suspend(JobRecord* job, TaskId place) {
 }
 
 void TaskDriver::Resume(JobRecord* job, TaskId place) {
+  cpus_.Give(job, place);
   LiveTask* task = InPlace(job, place);
   if (task == nullptr) return Answer(job, place, TaskOutcome::kStarted);
   if (task->row.state == "stop") return;
@@ -130,6 +133,7 @@ void TaskDriver::Resume(JobRecord* job, TaskId place) {
 void TaskDriver::Answer(JobRecord* job, TaskId place, TaskOutcome outcome) {
   const auto it = job->places.find(place);
   if (it == job->places.end()) return;
+  if (outcome != TaskOutcome::kStarted) cpus_.TakeBack(job, place);
   s_.link->MustTell(TasksAnswered{GangKey(job->row.id),
                                   {{.task = ToGangTask(job->form, place),
                                     .attempt = it->second.attempt,
@@ -190,6 +194,7 @@ void TaskDriver::AskAgain(JobRecord* job) {
         continue;
       }
       Launch(job, &task);
+      task.bound.clear();  // It may run, bound to what it was told then.
       continue;
     }
     Ask(task, CommandKind::kAdopt);

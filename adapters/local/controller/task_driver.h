@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "adapters/local/controller/cpu_driver.h"
 #include "adapters/local/controller/job_record.h"
 #include "adapters/local/controller/launch_maker.h"
 #include "adapters/local/controller/state.h"
@@ -19,9 +20,9 @@ namespace muster::local {
 // Not synchronised.
 class TaskDriver {
  public:
-  // Neither is owned.
-  TaskDriver(ControllerState* state, LaunchMaker* launches)
-      : s_(*state), launches_(*launches) {}
+  // None is owned.
+  TaskDriver(ControllerState* state, LaunchMaker* launches, CpuDriver* cpus)
+      : s_(*state), launches_(*launches), cpus_(*cpus) {}
 
   // --- What the life of a job asks -------------------------------------------
   // `anew`: no task of the job was alive before this step.
@@ -38,7 +39,7 @@ class TaskDriver {
   void Suspend(JobRecord* job, TaskId place);
   void Resume(JobRecord* job, TaskId place);
   // Tells the scheduler what has become of a place. One that is free is the
-  // job's no more.
+  // job's no more; it, and one that is suspended, has no CPUs of its own.
   void Answer(JobRecord* job, TaskId place, TaskOutcome outcome);
 
   // --- What has happened -----------------------------------------------------
@@ -72,6 +73,7 @@ class TaskDriver {
 
   ControllerState& s_;
   LaunchMaker& launches_;
+  CpuDriver& cpus_;
   std::deque<Unlaunched> unlaunched_;
 };
 

@@ -36,11 +36,13 @@ enum class CommandKind : uint8_t {
   kCheckpoint,
   // Tell it that its job has start.size tasks now. No answer.
   kResize,
+  // Bind its processes to start.cpus from now on. No answer.
+  kBind,
   // Remove the folders of all tasks of task.job. No answer.
   kCleanUp,
 };
 MUSTER_ENUM_NAMES(CommandKind, "start", "adopt", "stop", "kill", "suspend",
-                  "resume", "checkpoint", "resize", "clean-up");
+                  "resume", "checkpoint", "resize", "bind", "clean-up");
 
 // What a task is started with.
 struct TaskStart {
@@ -75,12 +77,14 @@ struct TaskStart {
   std::vector<DeviceShare> devices{};
   int64_t cpu_milli = 0;  // 0: nothing was asked for, likewise memory.
   int64_t memory_bytes = 0;
+  // The CPUs that it runs on, by the kernel's numbers, ascending; none: any.
+  std::vector<uint32_t> cpus{};
 };
 
 struct TaskCommand {
   CommandKind kind = CommandKind::kStart;
   TaskKey task{};
-  TaskStart start{};     // Of kStart; of kResize its size alone.
+  TaskStart start{};     // Of kStart; of kResize and kBind as said.
   Duration grace = 0;    // Of kStop and kCheckpoint.
   uint32_t version = 0;  // Of kCheckpoint.
 };

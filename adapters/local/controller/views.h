@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/controller/cpu_pool.h"
 #include "adapters/local/model/cron_row.h"
 #include "adapters/local/model/drain_row.h"
 #include "adapters/local/model/job_row.h"
@@ -23,6 +24,8 @@ namespace muster::local {
 struct TaskView {
   TaskRow row{};
   std::string name{};
+  // That it has of its own; none: it shares, or is bound to none.
+  std::vector<uint32_t> cpus{};
 };
 
 // A role of an elastic job: the tasks that it is to have, and how many it may.
@@ -73,6 +76,13 @@ struct HeldDevice {
   DeviceShare share{};
 };
 
+// CPUs that a task has of its own.
+struct HeldCpuSet {
+  uint64_t job = 0;
+  std::string task{};  // "ROLE-INDEX", of the place.
+  std::vector<uint32_t> cpus{};
+};
+
 struct NodeView {
   Node node{};
   std::string no_mounts{};  // ControllerConfig::no_mounts
@@ -82,6 +92,10 @@ struct NodeView {
   std::vector<DrainRow> drains{};  // What is out of service, by device.
   // By device, then job, role and index.
   std::vector<HeldDevice> devices{};
+  CpuUnit cpu_unit = CpuUnit::kCore;
+  std::vector<uint32_t> cpus{};  // That tasks are bound to; none: they are not.
+  std::vector<uint32_t> free_cpus{};  // Of these: all but those that are held.
+  std::vector<HeldCpuSet> held_cpus{};  // By job, role and index.
 };
 
 struct QueueView {

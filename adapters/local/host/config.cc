@@ -18,13 +18,28 @@ using inprocess::Value;
 
 constexpr int64_t kMaxBytes = int64_t{64} << 20;  // What aliases may make.
 
+// An amount, or what it is of.
+void ReadCpus(const Value& value, Config* config) {
+  const auto read = [config](const Value& v) {
+    config->cpu_milli = inprocess::ReadAmount("cpu", v, config->scheduler,
+                                              Resources::kMaxQuantity);
+  };
+  if (!value.IsMap()) return read(value);
+  Fields f(value, "cpus");
+  f.Optional("amount", read);
+  f.Enum("bind", &config->cpu_bind);
+  f.Optional("unit", [config](const Value& v) {
+    config->cpu_unit = v.Enum<CpuUnit>();
+    if (v.problems()->ok() && config->cpu_bind == CpuBind::kNone) {
+      v.Wrong("is of bind: cores alone");
+    }
+  });
+}
+
 void ReadNode(const Value& value, Config* config) {
   Fields f(value, "node");
   f.Text("name", &config->node);
-  f.Optional("cpus", [&](const Value& v) {
-    config->cpu_milli = inprocess::ReadAmount("cpu", v, config->scheduler,
-                                              Resources::kMaxQuantity);
-  });
+  f.Optional("cpus", [&](const Value& v) { ReadCpus(v, config); });
   f.Optional("memory", [&](const Value& v) {
     config->memory_bytes = inprocess::ReadAmount("memory", v, config->scheduler,
                                                  Resources::kMaxQuantity);

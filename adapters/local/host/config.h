@@ -8,17 +8,26 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/local/controller/cpu_pool.h"
 #include "adapters/local/controller/fault_book.h"
 #include "adapters/local/host/images.h"
 #include "adapters/local/host/volume_places.h"
 #include "adapters/serve/address.h"
 #include "muster/config.h"
 #include "muster/device.h"
+#include "muster/enum_names.h"
 #include "muster/ids.h"
 #include "muster/priority_class.h"
 #include "muster/queue.h"
 
 namespace muster::local {
+
+// What a task that asks for a whole number of cpus is bound to.
+enum class CpuBind : uint8_t {
+  kNone,   // Nothing: the kernel shares the cores out.
+  kCores,  // So many of its own.
+};
+MUSTER_ENUM_NAMES(CpuBind, "none", "cores");
 
 // A value. What is made without a file serves one person with one machine: a
 // queue "default", and classes "low", "normal" and "high".
@@ -31,6 +40,8 @@ struct Config {
   // Of the machine, what jobs may use; none: all that is found. Devices that
   // are named here are inventions to the driver: jobs are told their numbers.
   std::optional<int64_t> cpu_milli{};
+  CpuBind cpu_bind = CpuBind::kNone;
+  CpuUnit cpu_unit = CpuUnit::kCore;  // Of kCores: what one cpu is.
   std::optional<int64_t> memory_bytes{};
   std::optional<std::vector<Device>> devices{};
   // Where tasks have cgroups: a folder of version 2, absolute, which may be one

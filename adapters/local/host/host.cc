@@ -135,9 +135,10 @@ absl::Status Host::OpenAll() {
   wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake_ < 0) return absl::ErrnoToStatus(errno, "eventfd");
   if (absl::Status s = poller_->Add(wake_, kWakeId); !s.ok()) return s;
+  if (absl::Status s = OpenCpus(); !s.ok()) return s;
   if (absl::Status s = OpenRunner(); !s.ok()) return s;
   if (absl::Status s = OpenGpus(); !s.ok()) return s;
-  absl::StatusOr<Node> node = MakeNode(options_.config, gpus_->gpus());
+  absl::StatusOr<Node> node = MakeOwnNode();
   if (!node.ok()) return node.status();
   controller_config_ = MakeControllerConfig(*std::move(node));
   if (absl::Status s = OpenController(clock_->Now()); !s.ok()) return s;
@@ -161,6 +162,23 @@ void Host::KeepClock() const {
   if (!kept.ok()) Say(std::string(kept.message()));
 }
 
+absl::Status Host::OpenCpus() {
+  if (options_.config.cpu_bind == CpuBind::kNone) return absl::OkStatus();
+  absl::StatusOr<CpuTopology> topology = ReadCpuTopology();
+  if (!topology.ok()) {
+    return absl::Status(
+        topology.status().code(),
+        absl::StrCat("node.cpus.bind: ", topology.status().message()));
+  }
+  absl::StatusOr<CpuPool> pool = MakeCpuPool(options_.config, topology->cores);
+  if (!pool.ok()) return pool.status();
+  topology_ = *std::move(topology);
+  cpus_ = *std::move(pool);
+  Say(absl::StrCat("tasks are bound to ", cpus_.size(), " cpus (",
+                   std::string(muster::Name(cpus_.unit)), "s)"));
+  return absl::OkStatus();
+}
+
 absl::Status Host::OpenRunner() {
   absl::StatusOr<TaskCgroups> cgroups =
       TaskCgroups::Open(options_.config.cgroup);
@@ -173,7 +191,10 @@ absl::Status Host::OpenRunner() {
     const CgroupLimits& limits = cgroups->limits();
     Say(absl::StrCat("tasks have cgroups in ", cgroups->folder(),
                      limits.memory ? "" : "; their memory is not limited there",
-                     limits.cpu ? "" : "; cores are not shared out there"));
+                     limits.cpu ? "" : "; cores are not shared out there",
+                     limits.cpuset || cpus_.cores.empty()
+                         ? ""
+                         : "; tasks can leave their cores there"));
   }
   const absl::Status mounts = ProbeMounts(options_.shim);
   if (!mounts.ok()) no_mounts_ = std::string(mounts.message());
@@ -252,6 +273,11 @@ void Host::SayOfGpus() {
   Say(text.empty() ? "all GPUs are there" : text + "jobs get the others");
 }
 
+absl::StatusOr<Node> Host::MakeOwnNode() const {
+  return MakeNode(options_.config, WithNumaNodes(gpus_->gpus(), topology_),
+                  cpus_);
+}
+
 ControllerConfig Host::MakeControllerConfig(Node node) const {
   const Config& config = options_.config;
   ControllerConfig made;
@@ -270,6 +296,7 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.quarantine = config.quarantine;
   made.no_mounts = no_mounts_;
   made.images = images_;
+  made.cpus = cpus_;
   return made;
 }
 
@@ -477,7 +504,7 @@ void Host::LookAtGpus(Time now) {
 // That one has gone, or is back, or is new.
 absl::Status Host::TellGpus(Time now) {
   SayOfGpus();
-  absl::StatusOr<Node> node = MakeNode(options_.config, gpus_->gpus());
+  absl::StatusOr<Node> node = MakeOwnNode();
   if (!node.ok()) return node.status();
   if (*node == controller_config_.node) return absl::OkStatus();
   absl::Status told = KeepGpus();

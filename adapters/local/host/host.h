@@ -14,6 +14,7 @@
 #include "adapters/local/controller/controller.h"
 #include "adapters/local/host/clock.h"
 #include "adapters/local/host/config.h"
+#include "adapters/local/host/cpu_topology.h"
 #include "adapters/local/host/gpu_watch.h"
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_runner.h"
@@ -58,9 +59,11 @@ class Host {
   absl::Status OpenAll();
   absl::Status OpenClock();
   void KeepClock() const;
+  absl::Status OpenCpus();
   absl::Status OpenRunner();
   absl::Status OpenGpus();
   absl::Status KeepGpus() const;
+  absl::StatusOr<Node> MakeOwnNode() const;
   ControllerConfig MakeControllerConfig(Node node) const;
   absl::Status OpenController(Time now);
   absl::Status OpenServer();
@@ -83,6 +86,8 @@ class Host {
   int wake_ = -1;  // An eventfd.
   std::optional<Clock> clock_{};
   std::unique_ptr<Poller> poller_;
+  CpuTopology topology_{};  // Empty: tasks are not bound.
+  CpuPool cpus_{};
   std::unique_ptr<GpuWatch> gpus_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Tidier> tidier_;

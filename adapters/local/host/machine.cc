@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/gpu/inventory.h"
@@ -13,6 +14,8 @@
 
 namespace muster::local {
 namespace {
+
+constexpr int64_t kMilliOfCpu = 1000;
 
 // Of control groups version 2 and 1. "max", or a number beyond any machine, is
 // no limit.
@@ -45,12 +48,41 @@ int64_t AllowedMemory() {
   return bytes;
 }
 
+absl::StatusOr<CpuPool> MakeCpuPool(const Config& config,
+                                    std::vector<CpuCore> found) {
+  CpuPool pool{.unit = config.cpu_unit};
+  if (config.cpu_bind == CpuBind::kNone) return pool;
+  pool.cores = std::move(found);
+  const size_t size = pool.size();
+  const auto there = static_cast<int64_t>(size) * kMilliOfCpu;
+  const int64_t milli = config.cpu_milli.value_or(there);
+  if (milli > there) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "node.cpus.amount: ",
+        static_cast<double>(milli) / static_cast<double>(kMilliOfCpu),
+        " cpus (", std::string(muster::Name(pool.unit)), "s), and there are ",
+        size));
+  }
+  // Of a part of a cpu there is nobody else to have the rest.
+  size_t left = static_cast<size_t>((milli + kMilliOfCpu - 1) / kMilliOfCpu);
+  for (CpuCore& core : pool.cores) {
+    const size_t has = pool.unit == CpuUnit::kCore ? 1 : core.threads.size();
+    if (left < has) core.threads.resize(pool.unit == CpuUnit::kCore ? 0 : left);
+    left -= std::min(left, has);
+  }
+  std::erase_if(pool.cores, [](const CpuCore& c) { return c.threads.empty(); });
+  return pool;
+}
+
 absl::StatusOr<Node> MakeNode(const Config& config,
-                              const std::vector<Gpu>& gpus) {
+                              const std::vector<Gpu>& gpus,
+                              const CpuPool& cpus) {
   Node node{.key = config.node.empty() ? MachineName() : config.node};
   const SchedulerConfig& scheduler = config.scheduler;
+  const auto found = static_cast<int64_t>(
+      config.cpu_bind == CpuBind::kNone ? AllowedCpus() : cpus.size());
   node.capacity.Set(scheduler.KindOf("cpu"),
-                    config.cpu_milli.value_or(int64_t{AllowedCpus()} * 1000));
+                    config.cpu_milli.value_or(found * kMilliOfCpu));
   node.capacity.Set(scheduler.KindOf("memory"),
                     config.memory_bytes.value_or(AllowedMemory()));
   node.devices = config.devices.has_value()

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/local/controller/cpu_pool.h"
 #include "adapters/local/gpu/gpu.h"
 #include "adapters/local/host/config.h"
 #include "muster/node.h"
@@ -22,9 +23,17 @@ uint32_t AllowedCpus();
 // is less.
 int64_t AllowedMemory();
 
+// What tasks are bound to by the configuration: the first cores of `found`, as
+// many as jobs may use; none if tasks are not bound. FAILED_PRECONDITION: jobs
+// may use more than there is. O(cores).
+absl::StatusOr<CpuPool> MakeCpuPool(const Config& config,
+                                    std::vector<CpuCore> found);
+
 // The node that the configuration describes; what it leaves open is as found,
-// with `gpus`. FAILED_PRECONDITION: more is configured than a node may have.
+// with `gpus` and, if tasks are bound, so many cpus as `cpus` has.
+// FAILED_PRECONDITION: more is configured than a node may have.
 absl::StatusOr<Node> MakeNode(const Config& config,
-                              const std::vector<Gpu>& gpus);
+                              const std::vector<Gpu>& gpus,
+                              const CpuPool& cpus = {});
 
 }  // namespace muster::local

@@ -89,7 +89,7 @@ absl::StatusOr<std::string> LeaveOwn() {
 // process to give, are left out: Open's limits tell.
 void SwitchOn(const std::string& folder) {
   const std::string control = folder + "/cgroup.subtree_control";
-  for (const char* controller : {"+cpu", "+memory"}) {
+  for (const char* controller : {"+cpu", "+cpuset", "+memory"}) {
     WriteExisting(control.c_str(), controller);
   }
 }
@@ -126,6 +126,7 @@ void TaskCgroups::Hold(const TaskKey& task, int64_t cpu_milli,
   spec->cgroup = absl::StrCat(folder_, "/", task.job, ".", task.role, "-",
                               task.index, ".", task.attempt);
   if (!limits_.memory) spec->memory_limit = 0;
+  spec->cpuset = limits_.cpuset && !spec->cpus.empty();
   if (limits_.cpu && cpu_milli > 0) {
     // A core is 100, the kernel's default.
     constexpr int64_t kMilliOfOne = 10;

@@ -32,9 +32,10 @@ class TaskCgroups {
   const std::string& folder() const { return folder_; }
   const CgroupLimits& limits() const { return limits_; }
 
-  // Sets the fields of the spec that are about cgroups, for the task that asked
-  // for so many thousandths of a core; 0: for none in particular. Its memory
-  // limit is not enforced, and so none, where no controller does it.
+  // Sets the fields of the spec that are about cgroups, once its cpus are set,
+  // for the task that asked for so many thousandths of a core; 0: for none in
+  // particular. Its memory limit is not enforced, and so none, where no
+  // controller does it.
   void Hold(const TaskKey& task, int64_t cpu_milli, ShimSpec* spec) const;
 
  private:

@@ -84,6 +84,7 @@ absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
   spec.error = start.error.empty() ? spec.output : start.error;
   spec.append = !start.output.empty();
   spec.memory_limit = start.memory_bytes;
+  spec.cpus = start.cpus;
   spec.grace = grace;
   if (geteuid() == 0) {
     spec.user = ShimUser{start.uid, start.gid, GroupsOf(start.uid, start.gid)};

@@ -89,6 +89,10 @@ void TaskRunner::CarryOut(const TaskCommand& command) {
       done = shim.Resume();
       events_.push_back({.kind = TaskEvent::Kind::kResumed, .task = task});
       break;
+    case CommandKind::kBind:
+      it->second.bind = command;
+      done = shim.Bind(command.start.cpus);
+      break;
     case CommandKind::kCheckpoint:
       return AskForCheckpoint(task, &it->second, command.version);
     case CommandKind::kResize:
@@ -241,12 +245,14 @@ void TaskRunner::Ready(uint64_t id) {
 void TaskRunner::TakeOther(const TaskKey& task) {
   const bool suspended = running_.at(task).suspended;
   const std::optional<TaskCommand> stop = running_.at(task).stop;
+  const std::optional<TaskCommand> bind = running_.at(task).bind;
   Forget(task);
   Adopt(task, nullptr);
   const auto it = running_.find(task);
   if (it == running_.end()) return;
   it->second.suspended = suspended;
   if (suspended) TellOwner(task, it->second.shim.Suspend());
+  if (bind) CarryOut(*bind);
   if (stop) CarryOut(*stop);
 }
 

@@ -79,6 +79,7 @@ class TaskRunner {
     // Asked of the shim; of another one, too, that turns out to have the task.
     bool suspended = false;
     std::optional<TaskCommand> stop{};
+    std::optional<TaskCommand> bind{};
   };
 
   // Of a lost task, something is still there, or may be.

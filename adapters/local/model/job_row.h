@@ -48,6 +48,9 @@ struct JobRow {
   std::optional<Time> place{};
   // What was changed of it since: ToJson of its JobEdits; else empty.
   std::string edits{};
+  // Which CPUs its tasks have of their own; JSON; the store does not look into
+  // it.
+  std::string cpus{};
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

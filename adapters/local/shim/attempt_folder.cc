@@ -22,8 +22,8 @@ OpenFile OpenNew(int folder, const std::string& name) {
 }  // namespace
 
 bool IsShimFile(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kFiles = {
-      kSpecFile, kLockFile, kStartedFile, kExitFile, kGraceFile};
+  constexpr std::array<std::string_view, 6> kFiles = {
+      kSpecFile, kLockFile, kStartedFile, kExitFile, kGraceFile, kCpusFile};
   if (name.ends_with(kNewSuffix)) {
     name.remove_suffix(sizeof(kNewSuffix) - 1);
   }

@@ -39,7 +39,8 @@ absl::StatusOr<CgroupLimits> CgroupLimitsIn(const std::string& folder) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(controllers, name) != controllers.end();
   };
-  return CgroupLimits{.memory = has("memory"), .cpu = has("cpu")};
+  return CgroupLimits{
+      .memory = has("memory"), .cpu = has("cpu"), .cpuset = has("cpuset")};
 }
 
 }  // namespace muster::local

@@ -12,6 +12,7 @@ namespace muster::local {
 struct CgroupLimits {
   bool memory = false;  // memory_limit.
   bool cpu = false;     // cpu_max, cpu_weight.
+  bool cpuset = false;  // cpuset.
 
   friend bool operator==(const CgroupLimits&, const CgroupLimits&) = default;
 };

@@ -6,8 +6,9 @@
 //
 // FOLDER has the file "spec" (shim_spec.h). Signals to the shim: SIGTERM stops
 // the task, with its grace (or that of the file "grace"), SIGQUIT at once,
-// SIGUSR1 suspends and SIGUSR2 resumes it; all others are ignored. Exit codes:
-// attempt_folder.h. Small and without libraries, for there are many.
+// SIGUSR1 suspends and SIGUSR2 resumes it, SIGHUP binds it to the CPUs of the
+// file "cpus"; all others are ignored. Exit codes: attempt_folder.h. Small and
+// without libraries, for there are many.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

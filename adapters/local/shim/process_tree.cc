@@ -49,12 +49,16 @@ void AddNumbers(std::string_view text, std::vector<int32_t>* numbers) {
   }
 }
 
+std::string ThreadFolder(int32_t pid) {
+  return "/proc/" + std::to_string(pid) + "/task";
+}
+
 std::vector<int32_t> ChildrenOf(int32_t pid) {
-  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
   std::vector<int32_t> children;
-  for (const int32_t thread : NumbersIn(tasks)) {
+  for (const int32_t thread : ThreadsOf(pid)) {
     std::string text;
-    const std::string file = tasks + "/" + std::to_string(thread) + "/children";
+    const std::string file =
+        ThreadFolder(pid) + "/" + std::to_string(thread) + "/children";
     if (ReadFile(AT_FDCWD, file.c_str(), &text) == 0) {
       AddNumbers(text, &children);
     }
@@ -130,6 +134,10 @@ bool Signal(const ProcessId& process, int signal) {
     return false;
   }
   return syscall(SYS_pidfd_send_signal, pidfd.fd(), signal, nullptr, 0) == 0;
+}
+
+std::vector<int32_t> ThreadsOf(int32_t pid) {
+  return NumbersIn(ThreadFolder(pid));
 }
 
 std::vector<ProcessStat> DescendantsOf(int32_t pid) {

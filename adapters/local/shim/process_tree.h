@@ -34,6 +34,8 @@ bool Signal(const ProcessId& process, int signal);
 // Its children, their children, and so on, parents first. O(processes of the
 // tree), or of the machine where the kernel does not tell the children.
 std::vector<ProcessStat> DescendantsOf(int32_t pid);
+// Numbers of its threads; none: there is no such process. O(threads).
+std::vector<int32_t> ThreadsOf(int32_t pid);
 // Those of a session. O(processes of the machine).
 std::vector<ProcessStat> ProcessesOfSession(int32_t session);
 

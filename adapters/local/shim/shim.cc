@@ -130,6 +130,18 @@ absl::Status Shim::Kill() { return Signal(SIGQUIT); }
 absl::Status Shim::Suspend() { return Signal(SIGUSR1); }
 absl::Status Shim::Resume() { return Signal(SIGUSR2); }
 
+absl::Status Shim::Bind(const std::vector<uint32_t>& cpus) {
+  if (cpus.empty() || !ProblemOfCpus(cpus).empty()) {
+    return absl::InvalidArgumentError(cpus.empty() ? "cpus: expected some"
+                                                   : ProblemOfCpus(cpus));
+  }
+  const OpenFile folder = OpenAttemptFolder(folder_);
+  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
+  const int error = WriteFile(folder.fd(), kCpusFile, EncodeCpus(cpus));
+  if (error == 0) return Signal(SIGHUP);
+  return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kCpusFile));
+}
+
 absl::StatusOr<ShimExit> Shim::Exit(Duration patience) {
   pollfd poll_fd{.fd = fd(), .events = POLLIN, .revents = 0};
   if (poll(&poll_fd, 1, 0) != 1) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,9 +18,9 @@ namespace muster::local {
 
 // One thread at a time. Its end leaves the task as it is.
 //
-// Stop, Kill, Suspend and Resume ask the shim and do not wait: what came of it
-// is told by Exit. They are OK where it has ended. PERMISSION_DENIED: it runs
-// as somebody else. All functions: some system calls, no waiting.
+// Stop, Kill, Suspend, Resume and Bind ask the shim and do not wait: what came
+// of it is told by Exit. They are OK where it has ended. PERMISSION_DENIED: it
+// runs as somebody else. All functions: some system calls, no waiting.
 class Shim {
  public:
   // A process that exists, by its pidfd. Rather Launch and Adopt.
@@ -44,6 +45,10 @@ class Shim {
   // stands still. Nothing happens to a task that is being stopped.
   absl::Status Suspend();
   absl::Status Resume();
+  // Its processes run on these CPUs from now on, also while it is suspended;
+  // what has bound itself to some of them stays there. INVALID_ARGUMENT: there
+  // is none, or no such number.
+  absl::Status Bind(const std::vector<uint32_t>& cpus);
 
   // How the task ended. A shim that is a child of this process is waited for.
   // FAILED_PRECONDITION: the shim has not ended. ABORTED: this one has found

@@ -44,6 +44,10 @@ std::string ProblemOfTexts(const ShimSpec& spec) {
   return "";
 }
 
+void Add(const std::vector<uint32_t>& cpus, RecordWriter* out) {
+  for (const uint32_t cpu : cpus) out->Add("cpu", cpu);
+}
+
 // The fields that are lists or that may be absent; false: it is none of them.
 bool DecodeListed(std::string_view name, std::string_view value, ShimSpec* spec,
                   bool* good) {
@@ -83,6 +87,7 @@ bool DecodeField(std::string_view name, std::string_view value,
   }
   if (DecodeVariableField(name, value, &spec->variables)) return true;
   if (DecodeImageField(name, value, &spec->image)) return true;
+  if (name == "cpuset") spec->cpuset = value == "1";
   if (name == "container") spec->container = value == "1";
   if (name == "inherited") good = ParseNumber(value, &spec->inherited);
   if (name == "directory") spec->directory = value;
@@ -101,6 +106,13 @@ bool DecodeField(std::string_view name, std::string_view value,
 }
 
 }  // namespace
+
+std::string ProblemOfCpus(const std::vector<uint32_t>& cpus) {
+  if (std::ranges::all_of(cpus, [](uint32_t c) { return c < CPU_SETSIZE; })) {
+    return "";
+  }
+  return "cpus: expected below " + std::to_string(CPU_SETSIZE);
+}
 
 std::string ProblemOf(const ShimSpec& spec) {
   if (spec.command.empty() || spec.command.front().empty()) {
@@ -125,9 +137,10 @@ std::string ProblemOf(const ShimSpec& spec) {
   if (spec.cpu_weight > ShimSpec::kMaxWeight) {
     return "cpu_weight: expected at most 10000";
   }
-  if (std::ranges::any_of(spec.cpus,
-                          [](uint32_t cpu) { return cpu >= CPU_SETSIZE; })) {
-    return "cpus: expected below " + std::to_string(CPU_SETSIZE);
+  problem = ProblemOfCpus(spec.cpus);
+  if (!problem.empty()) return problem;
+  if (spec.cpuset && (spec.cgroup.empty() || spec.cpus.empty())) {
+    return "cpuset: expected with a cgroup and cpus only";
   }
   if (spec.umask > 0777) return "umask: expected at most 0777";
   if (spec.open_files < 3) return "open_files: expected at least 3";
@@ -157,7 +170,8 @@ std::string Encode(const ShimSpec& spec) {
     out.Add("gid", spec.user->gid);
     for (const uint32_t group : spec.user->groups) out.Add("group", group);
   }
-  for (const uint32_t cpu : spec.cpus) out.Add("cpu", cpu);
+  Add(spec.cpus, &out);
+  out.Add("cpuset", spec.cpuset ? 1 : 0);
   out.Add("umask", spec.umask);
   out.Add("open_files", std::to_string(spec.open_files));
   out.Add("time_limit", spec.time_limit);
@@ -173,6 +187,22 @@ std::string Encode(const ShimSpec& spec) {
   out.Add("container", spec.container ? 1 : 0);
   for (const std::string& word : spec.cleanup) out.Add("cleanup", word);
   return out.Take();
+}
+
+std::string EncodeCpus(const std::vector<uint32_t>& cpus) {
+  RecordWriter out;
+  Add(cpus, &out);
+  return out.Take();
+}
+
+bool DecodeCpus(std::string_view bytes, std::vector<uint32_t>* cpus) {
+  ShimSpec spec;
+  const bool good = ReadRecords(
+      bytes, [&spec](std::string_view name, std::string_view value) {
+        return name == "cpu" && DecodeField(name, value, &spec);
+      });
+  *cpus = std::move(spec.cpus);
+  return good && !cpus->empty() && ProblemOfCpus(*cpus).empty();
 }
 
 bool Decode(std::string_view bytes, ShimSpec* spec) {

@@ -40,7 +40,10 @@ struct ShimSpec {
   bool append = false;  // Else these files are emptied first.
   // Nobody: whom the shim runs as. Only root can run tasks as others.
   std::optional<ShimUser> user{};
-  std::vector<uint32_t> cpus{};  // Which ones it may use; none: all.
+  // The CPUs that it runs on, by the kernel's numbers; none: any. Processes of
+  // a task can bind themselves to others, unless its cgroup holds them:
+  std::vector<uint32_t> cpus{};
+  bool cpuset = false;
   uint32_t umask = 022;
   // Files that it may have open (the soft limit, at most as many as the hard
   // one). All other limits of resources are the daemon's.
@@ -86,5 +89,10 @@ std::string ProblemOf(const ShimSpec& spec);
 // O(bytes).
 std::string Encode(const ShimSpec& spec);
 bool Decode(std::string_view bytes, ShimSpec* spec);
+
+// Likewise of the file "cpus", which has other cpus than the spec by now.
+std::string ProblemOfCpus(const std::vector<uint32_t>& cpus);
+std::string EncodeCpus(const std::vector<uint32_t>& cpus);
+bool DecodeCpus(std::string_view bytes, std::vector<uint32_t>* cpus);
 
 }  // namespace muster::local

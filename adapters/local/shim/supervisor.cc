@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "adapters/local/shim/attempt_folder.h"
+#include "adapters/local/shim/bind_process.h"
+#include "adapters/local/shim/cpu_binding.h"
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/record.h"
 #include "adapters/local/shim/shim_start.h"
@@ -49,10 +51,11 @@ std::vector<ProcessStat> Descendants() { return DescendantsOf(getpid()); }
 }  // namespace
 
 Supervisor::Supervisor(int folder, ShimSpec spec)
-    : folder_(folder), spec_(std::move(spec)) {
+    : folder_(folder), spec_(std::move(spec)), cpus_(spec_.cpus) {
   sigset_t heard;
   sigemptyset(&heard);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  for (const int signal :
+       {SIGCHLD, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
     sigaddset(&heard, signal);
   }
   signals_ = OpenFile(signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -87,6 +90,12 @@ bool Supervisor::Start() {
     return false;
   }
   exit_.message = cgroup_.Enter(task_.pid());
+  // Before it runs, so that no later Bind is undone.
+  if (exit_.message.empty() && !cpus_.empty()) {
+    const int error = BindProcess(task_.pid(), cpus_);
+    if (error != 0)
+      exit_.message = std::string("cpus: ") + std::strerror(error);
+  }
   if (!exit_.message.empty() || !WriteStart()) {
     kill(task_.pid(), SIGKILL);
     waitpid(task_.pid(), nullptr, 0);
@@ -147,6 +156,8 @@ void Supervisor::Heed(uint32_t signal) {
       Blame(ShimReason::kStopped);
       kill_at_ = Now();
       return;
+    case SIGHUP:
+      return Bind();
     case SIGUSR1:
       return Suspend();
     case SIGUSR2:
@@ -179,6 +190,18 @@ void Supervisor::Resume() {
   if (limit_ != kForever) limit_ += Now() - suspended_;
   suspended_ = kForever;
   Thaw(Descendants);
+}
+
+void Supervisor::Bind() {
+  std::string bytes;
+  std::vector<uint32_t> cpus;
+  if (ReadFile(folder_, kCpusFile, &bytes) != 0 || !DecodeCpus(bytes, &cpus)) {
+    return;
+  }
+  // The kernel refuses CPUs that the cgroup does not have.
+  if (spec_.cpuset) cgroup_.Hold(cpus);
+  Rebind(Descendants, cpus_, cpus);
+  cpus_ = std::move(cpus);
 }
 
 void Supervisor::CheckTimes() {

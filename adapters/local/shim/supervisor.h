@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "adapters/local/shim/open_file.h"
 #include "adapters/local/shim/shim_exit.h"
@@ -37,6 +38,8 @@ class Supervisor {
   void Stop(Duration grace);
   void Suspend();
   void Resume();
+  // To the CPUs of the file "cpus".
+  void Bind();
   // Kills what there is, until nothing is left or it has taken too long.
   void EndTree();
   // Waits for those that have ended. False: no process is left.
@@ -51,6 +54,7 @@ class Supervisor {
 
   const int folder_;
   const ShimSpec spec_;
+  std::vector<uint32_t> cpus_;  // That the task is bound to.
   TaskCgroup cgroup_;
   TaskProcess task_;
   OpenFile signals_;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/local/model/cpu_list.h"
 #include "adapters/local/shim/attempt_folder.h"
 #include "adapters/local/shim/record.h"
 
@@ -43,7 +44,12 @@ std::string TaskCgroup::Prepare(const ShimSpec& spec) {
   if (problem.empty() && spec.cpu_weight > 0) {
     problem = Write("cpu.weight", std::to_string(spec.cpu_weight));
   }
+  if (problem.empty() && spec.cpuset) problem = Hold(spec.cpus);
   return problem;
+}
+
+std::string TaskCgroup::Hold(const std::vector<uint32_t>& cpus) {
+  return Write("cpuset.cpus", CpuListText(cpus));
 }
 
 std::string TaskCgroup::Enter(int32_t pid) {

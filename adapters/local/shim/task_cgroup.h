@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "adapters/local/shim/shim_spec.h"
 
@@ -17,6 +18,8 @@ class TaskCgroup {
   // Makes the folder and writes the limits. "", or what failed: a limit that
   // the kernel does not take is none. Does nothing where the spec has none.
   std::string Prepare(const ShimSpec& spec);
+  // Holds what is in it to these CPUs. "", or what failed.
+  std::string Hold(const std::vector<uint32_t>& cpus);
   // Moves a process into it. "", or what failed.
   std::string Enter(int32_t pid);
   // SIGKILL to all that is in it, whoever started it.

@@ -1,7 +1,6 @@
 #include "adapters/local/shim/task_process.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -87,11 +86,6 @@ class Child {
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = std::min<rlim_t>(spec_.open_files, files.rlim_max);
     if (setrlimit(RLIMIT_NOFILE, &files) != 0) Fail("open_files", "");
-    if (spec_.cpus.empty()) return;
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    for (const uint32_t cpu : spec_.cpus) CPU_SET(cpu, &cpus);
-    if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) Fail("cpus", "");
   }
 
   void OpenOutputs(bool in_folder) {

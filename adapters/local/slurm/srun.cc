@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/commands.h"
+#include "adapters/local/client/held_cpus.h"
 #include "adapters/local/client/held_devices.h"
 #include "adapters/local/client/json_list.h"
 #include "adapters/local/model/socket_path.h"
@@ -135,6 +136,20 @@ absl::Status SetDevices(const Start& start, const JobOptions& job, Step* step) {
   return absl::OkStatus();
 }
 
+// Of a step with as many tasks as the job: each is bound to the cores of its
+// place. A smaller one may run beside others, and has all that the job has.
+void SetCpus(const Start& start, Step* step) {
+  const uint32_t tasks = Count(EnvironmentText("SLURM_NTASKS"), 1);
+  if (tasks == 1 || step->tasks != tasks) return;
+  Session session = start.Open();
+  const auto nodes = session.Ask("GET", "/v1/nodes");
+  if (!nodes.ok()) return;
+  auto cpus = HeldCpus(*nodes, [job = JobAround()](const Json& by) {
+    return absl::StrCat(by.value("job", uint64_t{0})) == job;
+  });
+  if (cpus.size() == step->tasks) step->cpus = std::move(cpus);
+}
+
 // Of the whole environment: that of the job around it is meant.
 std::vector<std::string> StepEnvironment(const std::string& exported) {
   std::vector<std::string> environment;
@@ -195,6 +210,7 @@ absl::StatusOr<Step> MakeStep(const Start& start, Command* command,
   }
   const absl::Status status = SetDevices(start, job, &step);
   if (!status.ok()) return status;
+  SetCpus(start, &step);
   return step;
 }
 

@@ -1,6 +1,7 @@
 #include "adapters/local/slurm/step.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,6 +13,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/model/cpu_list.h"
+#include "adapters/local/shim/bind_process.h"
 #include "adapters/local/shim/exec.h"
 #include "adapters/local/slurm/signal_set.h"
 
@@ -66,6 +69,25 @@ class SpawnForm {
   posix_spawnattr_t attributes_{};
 };
 
+// What is started meanwhile has the CPUs of the task; where this process may
+// not have them, its own.
+class TaskBinding {
+ public:
+  TaskBinding(const Step& step, uint32_t task)
+      : bound_(task < step.cpus.size() &&
+               sched_getaffinity(0, sizeof before_, &before_) == 0 &&
+               BindProcess(0, step.cpus[task]) == 0) {}
+  ~TaskBinding() {
+    if (bound_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  TaskBinding(const TaskBinding&) = delete;
+  TaskBinding& operator=(const TaskBinding&) = delete;
+
+ private:
+  cpu_set_t before_{};
+  const bool bound_;
+};
+
 // The processes of a step.
 class Processes {
  public:
@@ -75,6 +97,7 @@ class Processes {
   void Start(const sigset_t& mask) {
     for (uint32_t i = 0; i < step_.tasks; ++i) {
       pid_t pid = 0;
+      const TaskBinding binding(step_, i);
       const int error = SpawnForm(step_, mask, i == 0).Spawn(step_, i, &pid);
       pids_.push_back(error == 0 ? pid : 0);
       if (error == 0) continue;
@@ -145,6 +168,9 @@ std::vector<std::string> TaskEnvironment(const Step& step, uint32_t task) {
   if (task < step.devices.size()) {
     Set("CUDA_VISIBLE_DEVICES", step.devices[task], &environment);
     Set("CUDA_DEVICE_ORDER", "PCI_BUS_ID", &environment);
+  }
+  if (task < step.cpus.size()) {
+    Set("MUSTER_CPUS", CpuListText(step.cpus[task]), &environment);
   }
   return environment;
 }

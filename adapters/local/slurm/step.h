@@ -19,6 +19,9 @@ struct Step {
   std::vector<std::string> environment{};
   // The devices of each task; empty: those of the environment.
   std::vector<std::string> devices{};
+  // The CPUs of each task, which is bound to them; empty: those of this
+  // process.
+  std::vector<std::vector<uint32_t>> cpus{};
   bool kill_on_failure = false;
 };
 

@@ -50,7 +50,7 @@ const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
     "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters, "
-    "place, edits";
+    "place, edits, cpus";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -85,7 +85,7 @@ JobRow ReadJob(Statement& row) {
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
            &job.preemptions, &job.endpoints, &job.ttl, &job.cron,
-           &job.parameters, &job.place, &job.edits);
+           &job.parameters, &job.place, &job.edits, &job.cpus);
   return job;
 }
 

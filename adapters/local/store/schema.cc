@@ -152,9 +152,13 @@ constexpr const char* kEdits =
     "ALTER TABLE jobs ADD COLUMN place INTEGER;"
     "ALTER TABLE jobs ADD COLUMN edits TEXT NOT NULL DEFAULT '';";
 
+// Which CPUs the tasks of a job have of their own.
+constexpr const char* kCpus =
+    "ALTER TABLE jobs ADD COLUMN cpus TEXT NOT NULL DEFAULT '';";
+
 // The n-th leads from version n to n + 1. They stay as they are.
 constexpr std::array kMigrations = {kFirst,  kNews,       kRetention, kCrons,
-                                    kDrains, kParameters, kEdits};
+                                    kDrains, kParameters, kEdits,     kCpus};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

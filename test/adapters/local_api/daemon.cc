@@ -45,7 +45,8 @@ absl::Status Forget(uint32_t uid) {
 
 }  // namespace
 
-Daemon::Daemon() {
+Daemon::Daemon(CpuPool cpus) {
+  config_.cpus = std::move(cpus);
   char name[] = "/tmp/muster-api-XXXXXX";
   state = mkdtemp(name);
   auto opened = Store::Open(state + "/muster.db");

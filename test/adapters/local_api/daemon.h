@@ -31,8 +31,8 @@ struct Answered {
 
 class Daemon {
  public:
-  // A machine with two GPUs.
-  Daemon();
+  // A machine with two GPUs, whose tasks are bound to these.
+  explicit Daemon(CpuPool cpus = {});
   ~Daemon();
 
   // Asks as a user, without a turn. The answer is filled in later.

@@ -41,6 +41,37 @@ TEST(OpenApiTest, TheCheckItselfFindsWhatIsWrong) {
 }
 
 // Every route of a machine on which something happens.
+TEST(OpenApiTest, CpusOfTasksAreTold) {
+  const OpenApi document;
+  Daemon daemon({.cores = {{0, {0, 4}}, {0, {1, 5}}, {0, {2, 6}}}});
+  auto manifest = nlohmann::json::parse(ManifestOf("own"));
+  auto& container = manifest["spec"]["template"]["spec"]["containers"][0];
+  container["resources"]["requests"]["cpu"] = "2";
+  const uint64_t own = daemon.Submit(manifest.dump());
+  container["resources"]["requests"]["cpu"] = "500m";
+  const uint64_t half = daemon.Submit(manifest.dump());
+  const auto get = [&](const std::string& target, const std::string& path) {
+    const Answered answer = daemon.Ask("GET", target);
+    EXPECT_EQ(document.Problem("GET", path, answer.status, answer.body), "");
+    return answer.json();
+  };
+  const auto job = [&](uint64_t id) {
+    return get(absl::StrCat("/v1/jobs/", id), "/v1/jobs/{id}");
+  };
+  using Cpus = std::vector<uint32_t>;
+  EXPECT_EQ(job(own)["tasks"][0]["cpus"], Cpus({0, 1, 4, 5}));
+  EXPECT_FALSE(job(half)["tasks"][0].contains("cpus"));
+  const auto node = get("/v1/nodes", "/v1/nodes")["nodes"][0];
+  EXPECT_EQ(node["cpus"]["unit"], "core");
+  EXPECT_EQ(node["cpus"]["shared"], Cpus({2, 6}));
+  ASSERT_EQ(node["cpus"]["held"].size(), 1u);
+  EXPECT_EQ(node["cpus"]["held"][0]["job"], own);
+  EXPECT_EQ(node["cpus"]["held"][0]["cpus"], Cpus({0, 1, 4, 5}));
+  daemon.Exit(own, 0);
+  daemon.Turn();
+  EXPECT_FALSE(job(own)["tasks"][0].contains("cpus"));
+}
+
 TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
   const OpenApi document;
   Daemon daemon;

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/cli.h"
 #include "adapters/local/client/exec_command.h"
+#include "adapters/local/client/held_cpus.h"
 #include "adapters/local/client/held_devices.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -338,6 +339,23 @@ TEST_F(ClientApiTest, ACommandHasTheDevicesOfATask) {
            {}, {"1.task-0"}, {"task-0", "x"}, {"7.task-0", "x"}}) {
     EXPECT_FALSE(PlanExec(&session, "", words).ok());
   }
+}
+
+TEST(HeldCpusTest, AreThoseOfThePlaceElseWhatIsShared) {
+  const auto nodes = nlohmann::ordered_json::parse(R"({"nodes": [{"cpus": {
+      "unit": "core", "all": [0, 1, 2, 3], "shared": [3], "held": [
+      {"job": 1, "task": "worker-0", "cpus": [0, 1]},
+      {"job": 2, "task": "worker-0", "cpus": [2]}]}}]})");
+  const auto of = [&](int job) {
+    return HeldCpus(nodes,
+                    [&](const auto& held) { return held["job"] == job; });
+  };
+  using Cpus = std::vector<uint32_t>;
+  EXPECT_EQ(of(1), std::vector<Cpus>{Cpus({0, 1})});
+  EXPECT_EQ(of(3), std::vector<Cpus>());
+  EXPECT_EQ(SharedCpus(nodes), Cpus{3});
+  EXPECT_EQ(SharedCpus(nlohmann::ordered_json::parse(R"({"nodes": [{}]})")),
+            Cpus());
 }
 
 TEST(HeldDevicesTest, AreNamedAsTheDriverDoesAndTheMissingIsLeftOut) {

@@ -55,6 +55,17 @@ TEST(TablesTest, NothingOfAJobMovesTheCursor) {
   EXPECT_THAT(JobText(Job(1, "a\033[2J", "queued"), 0), Not(HasSubstr("\033")));
 }
 
+TEST(TablesTest, CpusOfATaskAreToldWhereOneHasItsOwn) {
+  Json job = Job(1, "x", "running");
+  job["tasks"] = {{{"task", "a-0"}, {"state", "run"}, {"cpus", {0, 1, 8}}},
+                  {{"task", "a-1"}, {"state", "run"}}};
+  EXPECT_THAT(JobText(job, 0), HasSubstr("DEVICES  CPUS   TIME"));
+  EXPECT_THAT(JobText(job, 0), HasSubstr("-        0-1,8  -"));
+  EXPECT_THAT(JobText(job, 0), HasSubstr("-        -      -"));
+  job["tasks"].erase(0);
+  EXPECT_THAT(JobText(job, 0), Not(HasSubstr("CPUS")));
+}
+
 TEST(TablesTest, TheHistoryTellsHowJobsEnded) {
   setenv("TZ", "UTC", 1);
   tzset();

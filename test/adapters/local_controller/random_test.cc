@@ -17,6 +17,9 @@ ControllerConfig RandomBox() {
       {.key = "patient", .value = -20, .on_preempted = OnPreempted::kSuspend});
   config.classes.push_back(
       {.key = "scrap", .value = -5, .on_preempted = OnPreempted::kCancel});
+  for (uint32_t i = 0; i < 16; ++i) {
+    config.cpus.cores.push_back({static_cast<int32_t>(i / 8), {i, i + 16}});
+  }
   return config;
 }
 
@@ -188,6 +191,7 @@ void ExpectEqual(const World& a, const World& b) {
     ASSERT_NE(other, b.processes.end());
     ASSERT_EQ(process.start.launch.env, other->second.start.launch.env);
     ASSERT_EQ(process.start.devices, other->second.start.devices);
+    ASSERT_EQ(process.start.cpus, other->second.start.cpus);
     ASSERT_EQ(process.stopping, other->second.stopping);
     ASSERT_EQ(process.suspended, other->second.suspended);
   }
@@ -195,6 +199,7 @@ void ExpectEqual(const World& a, const World& b) {
 
 void ExpectOver(const World& world) {
   EXPECT_TRUE(world.processes.empty());
+  EXPECT_EQ(world.controller->ViewNode().free_cpus.size(), 32u);
   for (const auto& [id, row] : world.jobs) {
     EXPECT_TRUE(row.exit_code.has_value()) << id << " " << row.phase;
     EXPECT_NE(row.finished, kForever) << id << " " << row.phase;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -116,6 +118,19 @@ bool World::Turn() {
   }
   const std::vector<int64_t> use = DeviceUse();
   for (const int64_t milli : use) EXPECT_LE(milli, kWholeDevice);
+  std::set<uint32_t> held;
+  for (const HeldCpuSet& one : controller->ViewNode().held_cpus) {
+    for (const uint32_t cpu : one.cpus) {
+      EXPECT_TRUE(held.insert(cpu).second) << "two have CPU " << cpu;
+    }
+    for (const auto& [key, process] : processes) {
+      std::vector<uint32_t> both;
+      std::ranges::set_intersection(one.cpus, process.start.cpus,
+                                    std::back_inserter(both));
+      EXPECT_TRUE(key.job == one.job || both.empty())
+          << "job " << key.job << " runs where job " << one.job << " does";
+    }
+  }
   EXPECT_TRUE(controller->defects().empty()) << controller->defects().front();
   return !turn.commands.empty();
 }
@@ -180,6 +195,9 @@ void World::Do(const TaskCommand& command) {
     case CommandKind::kResume:
       it->second.suspended = false;
       return controller->TaskResumed(key, now);
+    case CommandKind::kBind:
+      it->second.start.cpus = command.start.cpus;
+      return;
     case CommandKind::kResize:
       sizes[key.job] = command.start.size;
       return;

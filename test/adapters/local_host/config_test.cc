@@ -137,6 +137,21 @@ TEST_F(ConfigTest, TheNodeIsRead) {
   EXPECT_THAT(config.forgotten_gpus, ElementsAre("GPU-1", "GPU-2"));
 }
 
+TEST_F(ConfigTest, WhatTasksAreBoundToIsRead) {
+  EXPECT_EQ(Good("node: {cpus: 3}\n").cpu_bind, CpuBind::kNone);
+  const Config none = Good("node: {cpus: {amount: 1.5, bind: none}}\n");
+  EXPECT_EQ(none.cpu_milli, 1500);
+  EXPECT_EQ(none.cpu_bind, CpuBind::kNone);
+  const Config cores = Good("node: {cpus: {bind: cores}}\n");
+  EXPECT_FALSE(cores.cpu_milli.has_value());
+  EXPECT_EQ(cores.cpu_bind, CpuBind::kCores);
+  EXPECT_EQ(cores.cpu_unit, CpuUnit::kCore);
+  const Config threads =
+      Good("node: {cpus: {unit: thread, bind: cores, amount: 12}}\n");
+  EXPECT_EQ(threads.cpu_milli, 12'000);
+  EXPECT_EQ(threads.cpu_unit, CpuUnit::kThread);
+}
+
 TEST_F(ConfigTest, WhatTheNodeLeavesOpenIsAsFound) {
   const Config config = Good("node: {name: box}\n");
   EXPECT_FALSE(config.cpu_milli.has_value());
@@ -218,6 +233,14 @@ constexpr Mistake kMistakes[] = {
     {"node: {name: [a]}\n", "1:14: node.name: ", "single value"},
     {"node: {cpus: many}\n", "1:14: node.cpus: ", "'many'"},
     {"node: {cpus: -1}\n", "1:14: node.cpus: ", "'-1'"},
+    {"node: {cpus: {amount: x}}\n", "1:23: node.cpus.amount: ", "'x'"},
+    {"node: {cpus: {bind: sockets}}\n",
+     "1:21: node.cpus.bind: ", "none of: none, cores"},
+    {"node: {cpus: {bind: cores, unit: socket}}\n",
+     "1:34: node.cpus.unit: ", "none of: core, thread"},
+    {"node: {cpus: {unit: core}}\n",
+     "1:21: node.cpus.unit: ", "of bind: cores alone"},
+    {"node: {cpus: {pin: cores}}\n", "1:15: node.cpus", "'pin'"},
     {"node: {memory: 1e99}\n", "1:16: node.memory: ", "1e99"},
     {"node: {gpus: -1}\n", "1:14: node.gpus: ", "between 0 and 128"},
     {"node: {gpus: 129}\n", "1:14: node.gpus: ", "between 0 and 128"},

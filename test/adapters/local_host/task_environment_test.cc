@@ -47,7 +47,9 @@ std::string Env(const ShimSpec& spec, const std::string& name) {
 TEST(TaskEnvironmentTest, AProcessIsStartedAsTheTaskSays) {
   TaskStart start = Start();
   start.memory_bytes = int64_t{1} << 30;
+  start.cpus = {2, 3};
   const ShimSpec spec = SpecOf(start);
+  EXPECT_THAT(spec.cpus, ElementsAre(2, 3));
   EXPECT_THAT(spec.command, ElementsAre("python", "train.py"));
   EXPECT_THAT(spec.environment, ElementsAre("HOME=/data", "MUSTER_JOB_ID=7",
                                             "CUDA_VISIBLE_DEVICES=0,1"));

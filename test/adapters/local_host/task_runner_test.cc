@@ -1,5 +1,6 @@
 #include "adapters/local/host/task_runner.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,6 +197,43 @@ TEST_F(TaskRunnerTest, ATaskStandsStillAndGoesOn) {
   ExpectNext(Key(1), Kind::kResumed);
   Tell(CommandKind::kStop, Key(1), 60 * kSecond);
   EXPECT_EQ(Next(Key(1)).code, 3);
+}
+
+TEST_F(TaskRunnerTest, ATaskRunsOnItsCpusAndThenOnOthers) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  std::vector<uint32_t> cpus;
+  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  if (cpus.size() < 2) GTEST_SKIP() << "there is one CPU";
+  started_.push_back(Key(1));
+  TaskCommand start = Script(
+      Key(1),
+      "while sleep 0.02; do grep Cpus_allowed_list /proc/self/status; done");
+  start.start.cpus = {cpus.front()};
+  runner_->CarryOut(start);
+  ExpectNext(Key(1), Kind::kRuns);
+  const auto runs_on = [&](uint32_t cpu) {
+    const std::string line = absl::StrCat("Cpus_allowed_list:\t", cpu, "\n");
+    return Eventually([&] { return OutputOf(Key(1)).ends_with(line); });
+  };
+  EXPECT_TRUE(runs_on(cpus.front()));
+  const auto bind = [&](uint32_t cpu) {
+    TaskCommand command{.kind = CommandKind::kBind, .task = Key(1)};
+    command.start.cpus = {cpu};
+    runner_->CarryOut(command);
+  };
+  bind(cpus.back());
+  EXPECT_TRUE(runs_on(cpus.back()));
+  Begin();
+  Tell(CommandKind::kAdopt, Key(1));
+  EXPECT_TRUE(runs_on(cpus.back()));
+  bind(cpus.front());
+  EXPECT_TRUE(runs_on(cpus.front()));
+  Tell(CommandKind::kKill, Key(1));
+  EXPECT_EQ(End(Key(1)).kind, Kind::kExited);
 }
 
 TEST_F(TaskRunnerTest, CheckpointsAreLearntOfWithTheRequestTheyAnswer) {

@@ -17,6 +17,7 @@ ShimSpec FullSpec() {
                   .append = true,
                   .user = ShimUser{.uid = 1000, .gid = 100, .groups = {4, 27}},
                   .cpus = {0, 3},
+                  .cpuset = true,
                   .umask = 027,
                   .open_files = 4096,
                   .time_limit = 90 * kSecond,
@@ -89,6 +90,7 @@ TEST(ShimRecordTest, WhatASpecCannotSayIsToldByItsField) {
     EXPECT_EQ(problem([name](ShimSpec& s) { s.error = name; }), "error");
   }
   EXPECT_EQ(problem([](ShimSpec& s) { s.cpus = {1024}; }), "cpus");
+  EXPECT_EQ(problem([](ShimSpec& s) { s.cpus = {}; }), "cpuset");
   EXPECT_EQ(problem([](ShimSpec& s) { s.umask = 01000; }), "umask");
   EXPECT_EQ(problem([](ShimSpec& s) { s.open_files = 2; }), "open_files");
   EXPECT_EQ(problem([](ShimSpec& s) { s.time_limit = -1; }), "time_limit");

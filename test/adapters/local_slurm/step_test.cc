@@ -1,5 +1,6 @@
 #include "adapters/local/slurm/step.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,7 +8,9 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -43,6 +46,26 @@ TEST_F(StepTest, EachTaskKnowsItsNumberAndItsDevices) {
   EXPECT_THAT(environment, Contains("SLURM_NTASKS=2"));
   EXPECT_THAT(environment, Contains("CUDA_VISIBLE_DEVICES=2,3"));
   EXPECT_THAT(environment, Contains("OTHER=1"));
+}
+
+TEST_F(StepTest, EachTaskIsBoundToItsCpusAndThisProcessToNone) {
+  cpu_set_t before, after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::vector<uint32_t> cpus;
+  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) cpus.push_back(cpu);
+  }
+  // The third may not go there, and runs where this process does.
+  step_.cpus = {{cpus.front()}, {cpus.back()}, {CPU_SETSIZE - 1}};
+  step_.environment = {absl::StrCat("LAST=", cpus.size())};
+  EXPECT_EQ(Run("[ $SLURM_PROCID = 2 ] && [ $(nproc) = $LAST ] && exit 0; "
+                "[ $(nproc) = 1 ] && grep -q "
+                "\"Cpus_allowed_list:.$MUSTER_CPUS$\" /proc/self/status",
+                3),
+            0)
+      << err_.str();
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 TEST_F(StepTest, TheHighestCodeIsThatOfTheStep) {

@@ -56,6 +56,7 @@ JobRow SampleJob(uint64_t id) {
   job.cron = id / 100;
   if (n % 3 == 0) job.place = job.submitted + 1;
   if (n % 5 == 0) job.edits = "{\"time\":60}";
+  if (n % 7 == 0) job.cpus = "[[0,0,[1,2]]]";
   if (n % 2 == 0) job.parameters = absl::StrCat("{\"n\":\"", n, "\"}");
   return job;
 }
