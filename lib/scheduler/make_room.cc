@@ -44,8 +44,8 @@ constexpr size_t kFirst = 4;
 constexpr size_t kMore = 4;
 // How many more it looks at for something better than what it found: for each
 // task, where that costs something.
-constexpr size_t kBeyond = 64;
-constexpr size_t kMostBeyond = 1024;
+constexpr size_t kBeyond = 32;
+constexpr size_t kMostBeyond = 512;
 
 }  // namespace
 
