@@ -12,7 +12,6 @@
 namespace muster::inprocess {
 namespace {
 
-
 // How many tasks of an ask the nodes have room for that are no spot nodes.
 struct Room {
   int64_t tasks = 0;

@@ -10,7 +10,6 @@
 namespace muster::inprocess {
 namespace {
 
-
 // Nodes of one kind stand side by side.
 std::vector<Node> MakeNodes(const ClusterModel& model, bool spot) {
   std::vector<Node> nodes;

@@ -8,7 +8,6 @@
 namespace muster::inprocess {
 namespace {
 
-
 void Write(const Queue& q, std::ostream& out) {
   out << "  - {key: " << q.key;
   if (!q.parent.empty()) out << ", parent: " << q.parent;

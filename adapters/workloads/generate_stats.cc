@@ -145,11 +145,13 @@ class Statistics {
         Ratio(Count(rows_, Shares), Count(rows_, Small)), Unit::kShare,
         "44.0 %", kOpenb);
     Add("small_time", "  their part of the GPU time",
-        Ratio(TimeOfUse(rows_, Small), time), Unit::kShare, "3 to 12 %", kHelios);
+        Ratio(TimeOfUse(rows_, Small), time), Unit::kShare, "3 to 12 %",
+        kHelios);
     Add("large_jobs", "GPU jobs: 8 GPUs or more",
         Ratio(Count(rows_, Large), all), Unit::kShare, "< 10 %", kHelios);
     Add("large_time", "  their part of the GPU time",
-        Ratio(TimeOfUse(rows_, Large), time), Unit::kShare, "about 60 %", kHelios);
+        Ratio(TimeOfUse(rows_, Large), time), Unit::kShare, "about 60 %",
+        kHelios);
     Add("mean_gpus", "GPUs of a GPU job, mean, parts counted as one",
         MeanOver(rows_, UsesGpu, [](const Row& r) { return r.size->gpus; }),
         Unit::kNumber, "3.72", kHelios);

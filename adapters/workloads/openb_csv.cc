@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "adapters/workloads/units.h"
-
 #include "muster/device_set.h"
 
 namespace muster::inprocess {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 absl::StatusOr<std::vector<Node>> LoadOpenbNodes(const std::string& file) {
   absl::StatusOr<CsvTable> table = CsvTable::Load(file);

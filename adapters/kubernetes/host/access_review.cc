@@ -28,7 +28,8 @@ client::RequestQueueOptions QueueOptions(size_t most_waiting) {
 // status of the review; null: there is none.
 nlohmann::json StatusOf(const Outcome& outcome) {
   if (outcome.kind != client::OutcomeKind::kDone) return nullptr;
-  const nlohmann::json review = nlohmann::json::parse(outcome.body, nullptr, false);
+  const nlohmann::json review =
+      nlohmann::json::parse(outcome.body, nullptr, false);
   if (!review.is_object()) return nullptr;
   return review.value("status", nlohmann::json());
 }
@@ -70,8 +71,8 @@ std::string AccessBody(const std::string& subject,
     spec["resourceAttributes"]["namespace"] = attributes.namespace_name;
   }
   return Dump({{"apiVersion", "authorization.k8s.io/v1"},
-                 {"kind", "SubjectAccessReview"},
-                 {"spec", spec}});
+               {"kind", "SubjectAccessReview"},
+               {"spec", spec}});
 }
 
 absl::Status Denied(const AccessAttributes& attributes) {
@@ -113,8 +114,8 @@ void AccessReview::AskWho(const std::string& token,
                           const AccessAttributes& attributes,
                           const OnAnswer& on_answer) {
   const nlohmann::json body = {{"apiVersion", "authentication.k8s.io/v1"},
-                     {"kind", "TokenReview"},
-                     {"spec", {{"token", token}}}};
+                               {"kind", "TokenReview"},
+                               {"spec", {{"token", token}}}};
   Send(
       kTokenReviews, Dump(body),
       [this, token, attributes, on_answer](const Outcome& outcome) {

@@ -13,7 +13,6 @@
 namespace muster::local {
 namespace {
 
-
 constexpr int64_t kMax32 = std::numeric_limits<uint32_t>::max();
 constexpr int kMostDepth = 6;
 
@@ -22,10 +21,10 @@ class Body {
  public:
   explicit Body(std::string_view text) {
     // What lies deeper than any body is not gone into.
-    const nlohmann::json::parser_callback_t shallow = [](int depth, nlohmann::json::parse_event_t,
-                                               nlohmann::json&) {
-      return depth <= kMostDepth;
-    };
+    const nlohmann::json::parser_callback_t shallow =
+        [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+          return depth <= kMostDepth;
+        };
     json_ = nlohmann::json::parse(text, shallow, /*allow_exceptions=*/false);
     if (!json_.is_object()) {
       status_ = absl::InvalidArgumentError("body: expected a JSON object");
@@ -62,8 +61,9 @@ class Body {
     });
   }
   void Integers(const char* name, std::vector<uint32_t>* to) {
-    Each(name, "a list of integers",
-         [&](const nlohmann::json& v) { ReadInteger(name, v, &to->emplace_back()); });
+    Each(name, "a list of integers", [&](const nlohmann::json& v) {
+      ReadInteger(name, v, &to->emplace_back());
+    });
   }
   void Parameters(const char* name, ParameterGrid* to) {
     const nlohmann::json* v = Take(name);
