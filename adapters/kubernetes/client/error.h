@@ -17,7 +17,7 @@ namespace muster::kubernetes::client {
 // are kept ("..." at the end tells). O(most).
 std::string PlainText(std::string_view text, size_t most = 512);
 
-// Who asks to be left alone for longer is asked again after this.
+// A longer wait that a server asks for is cut to this.
 inline constexpr int64_t kMaxRetryAfterSeconds = 3600;
 
 struct ApiError {
