@@ -8,7 +8,6 @@
 #include "muster/device_set.h"
 
 namespace muster::inprocess {
-namespace {}  // namespace
 
 absl::StatusOr<std::vector<Node>> LoadOpenbNodes(const std::string& file) {
   absl::StatusOr<CsvTable> table = CsvTable::Load(file);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <concepts>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -134,12 +135,14 @@ Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks,
   json["gid"] = row.gid;
   json["directory"] = row.directory;
   const TaskNames names(row);
+  std::map<TaskKey, const TaskView*> views;
+  for (const TaskView& view : alive) views.emplace(view.row.key, &view);
   Json list = Json::array();
   for (const TaskRow& task : tasks) {
     Json& one = list.emplace_back(TaskJson(task, names.Of(task.key)));
-    const auto view = std::ranges::find(
-        alive, task.key, [](const TaskView& v) { return v.row.key; });
-    if (view != alive.end() && !view->cpus.empty()) one["cpus"] = view->cpus;
+    const auto view = views.find(task.key);
+    if (view == views.end() || view->second->cpus.empty()) continue;
+    one["cpus"] = view->second->cpus;
   }
   json["tasks"] = std::move(list);
   json["manifest"] = row.manifest;

@@ -1,6 +1,5 @@
 #include "adapters/local/host/task_runner.h"
 
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "test/adapters/local_host/temporary_folder.h"
+#include "test/adapters/local_shim/usable_cpus.h"
 
 namespace muster::local {
 namespace {
@@ -200,13 +200,7 @@ TEST_F(TaskRunnerTest, ATaskStandsStillAndGoesOn) {
 }
 
 TEST_F(TaskRunnerTest, ATaskRunsOnItsCpusAndThenOnOthers) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-  std::vector<uint32_t> cpus;
-  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
+  const std::vector<uint32_t> cpus = UsableCpus();
   if (cpus.size() < 2) GTEST_SKIP() << "there is one CPU";
   started_.push_back(Key(1));
   TaskCommand start = Script(

@@ -11,21 +11,10 @@
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/task_cgroup.h"
 #include "test/adapters/local_shim/shim_run.h"
+#include "test/adapters/local_shim/usable_cpus.h"
 
 namespace muster::local {
 namespace {
-
-// Those that this process may use.
-std::vector<uint32_t> Usable() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-  std::vector<uint32_t> cpus;
-  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 // Cpus_allowed_list of the kernel.
 std::string AllowedList(int32_t pid) {
@@ -57,7 +46,7 @@ class ShimCpusTest : public testing::Test {
   }
   std::vector<uint32_t> One(size_t i) const { return {cpus_[i]}; }
 
-  const std::vector<uint32_t> cpus_ = Usable();
+  const std::vector<uint32_t> cpus_ = UsableCpus();
   ShimRun run_;
 };
 
