@@ -67,6 +67,9 @@ absl::StatusOr<std::optional<Shim>> RunningIn(int folder,
 class Remains {
  public:
   explicit Remains(const ShimStart& start) : start_(start) {
+    // No task is in the session of who looks, nor in that of processes whose
+    // session began outside of this PID namespace, which is told as 0.
+    if (start.shim.pid <= 0 || start.shim.pid == getsid(0)) return;
     // A number of a session is not given to another process as long as the
     // session has one; if it has been, then the session is another one.
     const auto shim = StatOf(start.shim.pid);

@@ -216,6 +216,9 @@ TEST(ShimAdoptionTest, OfALostShimNobodyElseIsKilled) {
        {ShimStart{.task = {.pid = getpid(), .start = self->id.start - 1},
                   .shim = {.pid = getsid(0), .start = 0},
                   .boot = BootId()},
+        ShimStart{.task = {.pid = getpid(), .start = self->id.start - 1},
+                  .shim = {.pid = 0, .start = 0},
+                  .boot = BootId()},
         ShimStart{.task = self->id, .shim = self->id, .boot = "another"}}) {
     std::ofstream(run.AttemptFolder() + "/started") << Encode(start);
     EXPECT_EQ(StateOf(run), AttemptState::kLost);
