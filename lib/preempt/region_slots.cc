@@ -6,8 +6,11 @@
 
 namespace muster::preempt {
 
-RegionSlots::RegionSlots(PreemptionProblem& problem)
-    : problem_(problem), position_(problem.cluster().node_limit(), kElsewhere) {
+RegionSlots::RegionSlots(PreemptionProblem& problem,
+                         std::vector<uint32_t>& positions)
+    : problem_(problem), position_(positions) {
+  const size_t nodes = problem.cluster().node_limit();
+  if (position_.size() < nodes) position_.resize(nodes, kElsewhere);
   for (const RoleNeed& need : problem.needs()) {
     first_column_.push_back(shapes_.size());
     const Role& role = problem.gang().gang.roles[need.role];

@@ -16,7 +16,12 @@ class RegionSlots {
  public:
   static constexpr uint32_t kElsewhere = 0xffffffff;
 
-  explicit RegionSlots(PreemptionProblem& problem);
+  // `positions`: by node, all kElsewhere, and left so; searches are many, and
+  // each looks at few nodes.
+  RegionSlots(PreemptionProblem& problem, std::vector<uint32_t>& positions);
+  ~RegionSlots() { Watch({}); }
+  RegionSlots(const RegionSlots&) = delete;
+  RegionSlots& operator=(const RegionSlots&) = delete;
 
   // Looks at these nodes from now on. O(nodes x shapes).
   void Watch(std::span<const NodeIndex> nodes);
@@ -47,7 +52,7 @@ class RegionSlots {
   std::vector<ShapeId> shapes_;       // One column an alternative of a need.
   std::vector<size_t> first_column_;  // By need; one more at the end.
   std::vector<uint32_t> limits_;      // By column: more slots do not count.
-  std::vector<uint32_t> position_;    // By node.
+  std::vector<uint32_t>& position_;   // By node.
   std::vector<NodeIndex> nodes_;
   std::vector<uint32_t> slots_;  // [position x columns + column]
   std::vector<uint64_t> total_;  // By column.

@@ -31,12 +31,15 @@ constexpr uint64_t kSwapPart = 4;
 constexpr uint64_t kExchangePart = 16;
 constexpr uint64_t kTriedPart = 12;
 constexpr uint64_t kSetsPerStep = 8;
+// All sets of so few are looked at before others search for something better.
+constexpr size_t kFewCandidates = 12;
 
 // Runs inside a transaction that its owner rolls back.
 class PrioritySearch {
  public:
-  // `fit`: whether the gang fits with no victim.
-  PrioritySearch(PreemptionProblem& problem, Fit fit);
+  // `fit`: whether the gang fits with no victim. `positions`: RegionSlots'.
+  PrioritySearch(PreemptionProblem& problem, Fit fit,
+                 std::vector<uint32_t>& positions);
 
   // Fills in the solution if there is one.
   void Run();
@@ -63,6 +66,7 @@ class PrioritySearch {
                  bool quota_first);
   void TryExchange(const VictimRegion& region, uint32_t alternative);
   void TrySwaps(const VictimRegion& region);
+  std::span<const uint32_t> ChoiceIn(const VictimRegion& region) const;
   bool TryAllOf(const VictimRegion& region);
   void OfferSet(const VictimRegion& region);
   bool Beyond(const VictimCost& bound) const;
@@ -164,11 +168,12 @@ bool CoverQuota(const PreemptionProblem& problem, uint32_t count,
   return true;
 }
 
-PrioritySearch::PrioritySearch(PreemptionProblem& problem, Fit fit)
+PrioritySearch::PrioritySearch(PreemptionProblem& problem, Fit fit,
+                               std::vector<uint32_t>& positions)
     : problem_(problem),
       fit_(fit),
       regions_(problem, fit),
-      region_slots_(problem),
+      region_slots_(problem, positions),
       victims_(problem, region_slots_),
       greedy_(problem, regions_, region_slots_, victims_),
       exchange_(problem, region_slots_, victims_, greedy_),
@@ -297,18 +302,26 @@ void PrioritySearch::SearchRegion(const VictimRegion& region) {
     if (quota_lacks_) TryGreedy(region, a, true);
   }
   if (Beyond(region.bound)) return;
+  const bool few = ChoiceIn(region).size() <= kFewCandidates;
+  if (few && TryAllOf(region)) return;
   if (here_.found && swaps_.MayImprove(region)) TrySwaps(region);
-  if (Beyond(region.bound) || TryAllOf(region)) return;
+  if (Beyond(region.bound) || (!few && TryAllOf(region))) return;
   for (uint32_t a = 0; a < alternatives_ && !best_.found; ++a) {
     TryExchange(region, a);
   }
   open_.push_back(region.bound);
 }
 
+// Those of whom victims may be taken for the region.
+std::span<const uint32_t> PrioritySearch::ChoiceIn(
+    const VictimRegion& region) const {
+  if (quota_lacks_) return all_below_;
+  return region.candidates;
+}
+
 // Whether all sets that could be the best have been looked at.
 bool PrioritySearch::TryAllOf(const VictimRegion& region) {
-  const std::span<const uint32_t> choice =
-      quota_lacks_ ? std::span<const uint32_t>(all_below_) : region.candidates;
+  const std::span<const uint32_t> choice = ChoiceIn(region);
   const uint64_t steps = std::max(problem_.request().victim_steps, kTriedPart);
   if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
   ReleaseAll(choice);
@@ -493,7 +506,7 @@ class LeastCostSearch final : public VictimSearch {
       return;
     }
     const Cluster::Mark trial = cluster.Begin();
-    preempt::PrioritySearch search(problem, fit);
+    preempt::PrioritySearch search(problem, fit, positions_);
     search.Run();
     cluster.Rollback(trial);
 
@@ -525,6 +538,7 @@ class LeastCostSearch final : public VictimSearch {
 
  private:
   PlacementResult placement_;
+  std::vector<uint32_t> positions_;  // RegionSlots', between searches.
 };
 
 }  // namespace

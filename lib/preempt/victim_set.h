@@ -18,13 +18,12 @@ class VictimSet {
  public:
   VictimSet(PreemptionProblem& problem, RegionSlots& region_slots);
 
-  // --- The cluster's side: the policy is not asked.
-  // ---------------------------- From now on exactly `tasks` tasks from the
-  // back of c are released.
+  // --- The cluster's side: the policy is not asked ------------------------
+  // From now on exactly `tasks` tasks from the back of c are released.
   void Release(uint32_t c, uint32_t tasks);
   uint32_t released(uint32_t c) const { return released_[c]; }
 
-  // --- The policy's side---------------------------------------------------
+  // --- The policy's side --------------------------------------------------
   // Makes c's entry `tasks`; false, and all as it was, if the policy refuses.
   bool Enter(uint32_t c, uint32_t tasks);
   uint32_t entered(uint32_t c) const { return entered_[c]; }

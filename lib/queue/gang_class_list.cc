@@ -47,8 +47,6 @@ GangClassIndex GangClassList::NewClass(const GangClassKey& key,
   cls.key_ = key;
   cls.id_ = ++last_id_;
   cls.questions_ = {.active = active};
-  own_active_.resize(classes_.size());
-  own_active_[c] = active;
   // It asks for itself; one that stands alone always does.
   answered_.resize(classes_.size());
   answered_[c] = key.alone == kNoGang ? last_serial_
@@ -59,24 +57,27 @@ GangClassIndex GangClassList::NewClass(const GangClassKey& key,
   spec.all.insert(c);
   if (key.alone == kNoGang) {
     ++spec.size;
-    AddMember(cls, c);
+    PlaceAmongNoVictims(c, !AsksVictims(cls));
   }
   Know(c);
   if (marked_) saved_.try_emplace(key);
   return c;
 }
 
-void GangClassList::AddMember(GangClass& cls, GangClassIndex c) {
-  std::vector<Member>& members = leaves_[cls.key_.queue].members;
-  cls.member_ = static_cast<uint32_t>(members.size());
-  members.push_back({.index = c, .spec = cls.key_.spec});
-}
-
-void GangClassList::RemoveMember(const GangClass& cls) {
-  std::vector<Member>& members = leaves_[cls.key_.queue].members;
-  classes_[members.back().index].member_ = cls.member_;
-  members[cls.member_] = members.back();
+void GangClassList::PlaceAmongNoVictims(GangClassIndex c, bool belongs) {
+  GangClass& cls = classes_[c];
+  std::vector<Member>& members = leaves_[cls.key_.queue].no_victims;
+  if (belongs == (cls.place_ != GangClass::kNoPlace)) return;
+  if (belongs) {
+    cls.place_ = static_cast<uint32_t>(members.size());
+    members.push_back(
+        {.index = c, .spec = cls.key_.spec, .priority = cls.first_.priority});
+    return;
+  }
+  const Member& last = members[cls.place_] = members.back();
+  classes_[last.index].place_ = cls.place_;
   members.pop_back();
+  cls.place_ = GangClass::kNoPlace;
 }
 
 // It has no gang, and stands in no leaf.
@@ -92,7 +93,7 @@ void GangClassList::Erase(GangClassIndex c) {
   Spec& spec = by_spec_[cls.key_.spec];
   if (cls.key_.alone == kNoGang) {
     --spec.size;
-    RemoveMember(cls);
+    PlaceAmongNoVictims(c, false);
   }
   spec.all.erase(c);
   by_key_.erase(cls.key_);
@@ -114,8 +115,8 @@ void GangClassList::PutIn(GangClassIndex c) {
   Leaf& leaf = leaves_[cls.key_.queue];
   cls.first_ = *cls.gangs_.begin();
   leaf.all.insert({cls.first_, c, cls.key_.spec});
-  if (cls.key_.alone == kNoGang) {
-    leaf.members[cls.member_].priority = cls.first_.priority;
+  if (cls.place_ != GangClass::kNoPlace) {
+    leaf.no_victims[cls.place_].priority = cls.first_.priority;
   }
   leaf.looked = 0;
   if (AsksInSpec(c)) NoteChange(cls.key_.queue);
@@ -225,9 +226,11 @@ void GangClassList::SetQuestions(GangClassIndex c, const Questions& questions) {
                      IsBusy(cls.questions_) != IsBusy(own);
   if (other) Forget(c);
   cls.questions_ = own;
-  own_active_[c] = own.active;
   if (other) Know(c);
   if (own.retry_at != kForever) retries_.insert({own.retry_at, c});
+  if ((differs & Questions::kVictims) != 0 && cls.key_.alone == kNoGang) {
+    PlaceAmongNoVictims(c, !AsksVictims(cls));
+  }
   if ((differs & Questions::kPutOff) != 0) {
     Keep(put_off_, c, (own.active & Questions::kPutOff) != 0);
   }
@@ -261,10 +264,10 @@ const GangClassList::Places& GangClassList::InOrder(QueueIndex leaf) const {
   return leaf < leaves_.size() ? leaves_[leaf].all : kNone;
 }
 
-const std::vector<GangClassList::Member>& GangClassList::Members(
+const std::vector<GangClassList::Member>& GangClassList::AskingNoVictims(
     QueueIndex leaf) const {
   static const std::vector<Member> kNone;
-  return leaf < leaves_.size() ? leaves_[leaf].members : kNone;
+  return leaf < leaves_.size() ? leaves_[leaf].no_victims : kNone;
 }
 
 uint32_t GangClassList::CountAhead(QueueIndex leaf,

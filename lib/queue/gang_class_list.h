@@ -93,7 +93,9 @@ class GangClass {
   // are gone.
   absl::btree_set<QueuePosition> gangs_;
   QueuePosition first_{};
-  uint32_t member_ = 0;  // Its position among the leaf's members.
+  // Its position among Leaf::no_victims, if it is there.
+  static constexpr uint32_t kNoPlace = 0xffffffff;
+  uint32_t place_ = kNoPlace;
 };
 
 // Classes by leaf queue, in the order of their first gangs.
@@ -123,11 +125,8 @@ class GangClassList {
       const GangClassKey& key) const;  // kNoClass if there is none.
 
   Questions questions(GangClassIndex c) const;
-  // Whether its kVictims is active: for callers that ask it of very many
-  // classes.
-  bool AsksVictims(GangClassIndex c) const {
-    return (own_active_[c] & Questions::kVictims) != 0;
-  }
+  // Whether its kVictims is active.
+  bool AsksVictims(GangClassIndex c) const { return AsksVictims(classes_[c]); }
   void Activate(GangClassIndex c, uint8_t questions);
   void Deactivate(GangClassIndex c, uint8_t questions);
   void SetQuestions(GangClassIndex c, const Questions& questions);
@@ -187,15 +186,16 @@ class GangClassList {
   // All classes of the leaf. What holds until one comes or goes, or gets
   // another first gang.
   const Places& InOrder(QueueIndex leaf) const;
-  // A class that does not stand alone.
   struct Member {
     GangClassIndex index = kNoClass;
     uint32_t spec = 0;
     int32_t priority = 0;  // Its first gang's.
   };
-  // Those of the leaf, in no order, contiguous: for callers that read all.
-  // What holds as for InOrder.
-  const std::vector<Member>& Members(QueueIndex leaf) const;
+  // Classes of the leaf that do not stand alone and whose kVictims is not
+  // active, in no order, contiguous: for callers that read all. What holds as
+  // for InOrder; in the place of one whose kVictims becomes active comes the
+  // last.
+  const std::vector<Member>& AskingNoVictims(QueueIndex leaf) const;
   // Calls f(GangClassIndex) with each class of the leaf, in order, or of all. f
   // may activate and deactivate questions.
   template <class F>
@@ -225,7 +225,7 @@ class GangClassList {
   struct Leaf {
     Places all;
     Places active;  // With a question of their own.
-    std::vector<Member> members{};
+    std::vector<Member> no_victims{};  // AskingNoVictims.
     // All gangs, once CountAhead has asked for it.
     std::unique_ptr<PositionList> positions{};
     bool changed = false;  // It is among changed_.
@@ -266,8 +266,11 @@ class GangClassList {
   // taken out.
   void PutIn(GangClassIndex c);
   void TakeOut(GangClassIndex c);
-  void AddMember(GangClass& cls, GangClassIndex c);
-  void RemoveMember(const GangClass& cls);
+  static bool AsksVictims(const GangClass& cls) {
+    return (cls.questions_.active & Questions::kVictims) != 0;
+  }
+  // The class is among those that ask for no victims if it belongs there.
+  void PlaceAmongNoVictims(GangClassIndex c, bool belongs);
   void NoteChange(QueueIndex leaf);
   void PutAmongActive(GangClassIndex c);
   void TakeFromActive(GangClassIndex c);
@@ -287,7 +290,6 @@ class GangClassList {
   QueuePositions& positions_;
   bool reports_;
   std::deque<GangClass> classes_;
-  std::vector<uint8_t> own_active_;  // By class: Questions::active of its own.
   // By class: the serial of its spec's question when it had its answer, or when
   // it came. Of one that stands alone, none is later.
   std::vector<uint64_t> answered_;

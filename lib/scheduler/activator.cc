@@ -395,7 +395,11 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
   const int32_t highest = waiting.InOrder(leaf).begin()->position.priority;
   if (highest < lowest && !anywhere.other_queues && !beside.other_queues)
     return;
-  for (const GangClassList::Member& cls : waiting.Members(leaf)) {
+  const std::vector<GangClassList::Member>& members =
+      waiting.AskingNoVictims(leaf);
+  // From the back: one that becomes active gives its place to the last.
+  for (size_t i = members.size(); i-- > 0;) {
+    const GangClassList::Member cls = members[i];
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsActivated) != 0) continue;
@@ -403,10 +407,7 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
     const Demand& demand = demands_[cls.spec];
     const bool takes_back = victims.other_queues && demand.amount > 0 &&
                             demand.amount <= owed_[demand.kind];
-    if ((cls.priority < victims.lowest && !takes_back) ||
-        waiting.AsksVictims(cls.index)) {
-      continue;
-    }
+    if (cls.priority < victims.lowest && !takes_back) continue;
     const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
     if (room ||
         MayGiveSlot(leaf, cls.priority, kinds, tables_.specs.at(cls.spec))) {
