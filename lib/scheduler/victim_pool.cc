@@ -77,11 +77,7 @@ bool VictimPool::TakeNext() {
   for (const TaskRecord& task : r.tasks) {
     // What succeeded is nowhere.
     if (task.phase == TaskPhase::kSucceeded) continue;
-    if (!CouldHold(task.at.node)) continue;
-    helps = true;
-    for (const NodeTask& other : tables_.nodes.tasks(task.at.node)) {
-      if (order_.Has(other.gang)) Add(other.gang);
-    }
+    helps |= DrawsOn(task.at.node);
   }
   if (helps) Add(g);
   return helps;
@@ -120,12 +116,17 @@ bool VictimPool::MayStop(GangIndex g) {
   return false;
 }
 
-bool VictimPool::CouldHold(NodeIndex n) {
+// Whether it could hold a task with all gone who give way; they are drawn then.
+bool VictimPool::DrawsOn(NodeIndex n) {
   uint64_t& known = could_hold_[n];
-  if (known / 2 != question_) {
-    known = 2 * question_ + (FitsWithoutThem(n) ? 1 : 0);
+  if (known / 2 == question_) return (known & 1) != 0;
+  const bool could_hold = FitsWithoutThem(n);
+  known = 2 * question_ + (could_hold ? 1 : 0);
+  if (!could_hold) return false;
+  for (const NodeTask& task : tables_.nodes.tasks(n)) {
+    if (order_.Has(task.gang)) Add(task.gang);
   }
-  return (known & 1) != 0;
+  return true;
 }
 
 // By amounts: no node is said not to have room that does.
