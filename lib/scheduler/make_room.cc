@@ -250,19 +250,26 @@ bool MakeRoom::FindCheapest(GangIndex g) {
   const size_t tasks = result_.cost > 0 ? result_.tasks.size() : 1;
   pool_.DrawForLess(found.first, found.second - breaks_few,
                     std::min(kBeyond * tasks, kMostBeyond));
-  if (pool_.gangs().size() > few) {
+  if (pool_.gangs().size() > few && !FindBetter(g, found)) {
+    pool_.Keep(few);
     Collect(g);
-    const bool better =
-        Choose(g) && std::pair(TopPriority(), result_.cost) <= found;
-    bound_ = better ? result_.bound : 0;
-    if (!better) {
-      pool_.Keep(few);
-      Collect(g);
-      if (!Choose(g)) return false;
-    }
   }
   bound_ = std::min(bound_, pool_.LeastBeyond());
   return true;
+}
+
+// Whether victims among those drawn by now are as good as those found before,
+// which stay the result otherwise.
+bool MakeRoom::FindBetter(GangIndex g,
+                          const std::pair<int32_t, int64_t>& found) {
+  std::swap(result_, few_);
+  Collect(g);
+  const bool better =
+      Choose(g) && std::pair(TopPriority(), result_.cost) <= found;
+  bound_ = better ? result_.bound : 0;
+  if (better) return true;
+  std::swap(result_, few_);
+  return false;
 }
 
 // Whether no others could be fewer: each gives back no more than the most that

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/base/string_map.h"
@@ -106,6 +107,7 @@ class MakeRoom : public Phase {
   bool FindCheapest(GangIndex g);
   int64_t LacksOnANode(const GangSpec& spec);
   bool TooFewSlots(const GangSpec& spec);
+  bool FindBetter(GangIndex g, const std::pair<int32_t, int64_t>& found);
   bool AreFewest(GangIndex g);
   int64_t FreeFor(const GangSpec& spec, ResourceKind kind);
   int32_t TopPriority() const;
@@ -141,6 +143,7 @@ class MakeRoom : public Phase {
   PreemptionResult result_;
   PreemptionResult within_;  // Of ChooseWithin.
   int64_t bound_ = 0;        // No victims cost less.
+  PreemptionResult few_;  // Found among few.
   PreemptionResult runner_up_;
   std::vector<bool> suspended_;  // By victim of the result.
 };
