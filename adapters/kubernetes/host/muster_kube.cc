@@ -104,8 +104,8 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Listen(
     const std::vector<std::string>& addresses, client::Transport* transport,
     Host* host) {
   if (addresses.empty()) return nullptr;
-  EndpointOptions options{
-      .start = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch())};
+  EndpointOptions options;
+  options.start = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());
   for (const std::string& text : addresses) {
     auto address = serve::ParseAddress(text);
     if (!address.ok()) return address.status();
