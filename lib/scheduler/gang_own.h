@@ -1,9 +1,11 @@
-// The fields of a gang that are its own.
+// The fields of a gang that are its own, and those that it shares.
 #pragma once
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -68,5 +70,13 @@ struct GangOwn {
     Each(gang, *this, [](auto& to, const auto& from) { to = from; });
   }
 };
+
+// The fields that gangs which are alike share; one without groups has its root.
+inline auto SharedFields(const Gang& gang) {
+  static const std::vector<Group> kRoot(1);
+  return std::tie(gang.groups.empty() ? kRoot : gang.groups, gang.roles,
+                  gang.traffic, gang.affinity, gang.preemptible, gang.deadline,
+                  gang.depends_on, gang.speed);
+}
 
 }  // namespace muster

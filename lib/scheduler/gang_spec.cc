@@ -1,6 +1,7 @@
 #include "lib/scheduler/gang_spec.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "lib/base/hash.h"
@@ -13,7 +14,14 @@
 namespace muster {
 namespace {
 
-// Clears what is the gang's own, and gives a gang without groups its root.
+uint64_t HashOf(const Gang& gang) {
+  StableHash hash;
+  std::apply([&](const auto&... fields) { (hash.Add(fields), ...); },
+             SharedFields(gang));
+  return hash.value();
+}
+
+// Only those, all others cleared.
 Gang SpecOf(const Gang& gang) {
   Gang d = gang;
   GangOwn().PutInto(d);
@@ -101,15 +109,15 @@ SpecTable::SpecTable(const SchedulerConfig& config) {
 }
 
 SpecIndex SpecTable::Intern(const Gang& gang, Cluster& cluster) {
-  Gang d = SpecOf(gang);
-  const uint64_t hash = StableHasher()(d);
+  const uint64_t hash = HashOf(gang);
   std::vector<SpecIndex>& same_hash = by_hash_[hash];
   for (SpecIndex s : same_hash) {
-    if (specs_[s].gang() == d) {
+    if (SharedFields(specs_[s].gang()) == SharedFields(gang)) {
       ++specs_[s].refs;
       return s;
     }
   }
+  Gang d = SpecOf(gang);
   const SpecIndex s = TakePosition(specs_, free_);
   GangSpec& fresh = specs_[s];
   fresh.hash = hash;

@@ -204,6 +204,7 @@ RolesByName NamesOf(const Gang& gang) {
 }
 
 absl::Status TrafficRule(const Gang& gang) {
+  if (gang.traffic.empty()) return absl::OkStatus();
   const RolesByName names = NamesOf(gang);
   Wide total = 0;
   for (size_t i = 0; i < gang.traffic.size(); ++i) {
@@ -232,6 +233,11 @@ absl::Status TrafficRule(const Gang& gang) {
 
 absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang) {
   const size_t n = gang.roles.size();
+  if (std::ranges::all_of(gang.roles, [](const Role& role) {
+        return role.start_after.empty();
+      })) {
+    return std::vector<uint32_t>(n, 0);
+  }
   const RolesByName names = NamesOf(gang);
   std::vector<std::vector<size_t>> before(n), after(n);
   std::vector<size_t> missing(n, 0), free;
