@@ -345,6 +345,7 @@ class Ledgers {
   // What is used of a device with a scheme, its slices aside.
   DevicePart OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such partitions, else 0.
+  static bool Overlap(const SliceBook& book);
   SliceMask OpenSlices(NodeIndex n, uint32_t device,
                        const PartitionExtent& extent, Ledger ledger) const;
   uint32_t PartitionSlotsOn(NodeIndex n, uint32_t device, const Needs& needs,

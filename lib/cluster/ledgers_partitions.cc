@@ -113,6 +113,13 @@ inline DevicePart Ledgers::OtherUse(NodeIndex n, uint32_t device,
           At(n, device).memory - free.memory - slices.memory};
 }
 
+// Whether partitions lie on the same slices: a host put tasks there that had no
+// room, so that where they are is not known.
+inline bool Ledgers::Overlap(const SliceBook& book) {
+  return book.count > 1 &&
+         std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; });
+}
+
 SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
                               const PartitionExtent& extent,
                               Ledger ledger) const {
@@ -120,7 +127,8 @@ SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
   SliceMask open = partition_table_[partitions.layout].all();
   for (const size_t l : {First(ledger), Last(ledger)}) {
     if (!(OtherUse(n, device, l) == DevicePart{}) ||
-        RawFree(n, device, l).milli < extent.milli) {
+        RawFree(n, device, l).milli < extent.milli ||
+        Overlap(partitions.books[l])) {
       return 0;
     }
     open &= ~partitions.books[l].busy;
@@ -194,8 +202,7 @@ DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
     for (const size_t l : {First(ledger), Last(ledger)}) {
       const SliceBook& book = partitions_[n][d].books[l];
       if (book.count <= 0) continue;
-      if (!(OtherUse(n, d, l) == DevicePart{}) ||
-          std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; })) {
+      if (!(OtherUse(n, d, l) == DevicePart{}) || Overlap(book)) {
         clashes.Insert(d);
       }
     }

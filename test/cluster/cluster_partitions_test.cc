@@ -81,6 +81,20 @@ TEST_F(ClusterPartitionsTest, SlicesDecideNotTheirNumber) {
   EXPECT_TRUE(cluster_.Fits({n_, Part("3g.40gb"), {0}, 4}, Ledger::kNow));
 }
 
+// A host that put both there put one of them somewhere else.
+TEST_F(ClusterPartitionsTest, NothingIsOpenWhereTwoLieOnTheSameSlices) {
+  Add(MigNode(1));
+  const ShapeId part = Part("2g.20gb");
+  cluster_.Charge({n_, part, {0}, 0}, Ledger::kBoth);
+  cluster_.Charge({n_, part, {0}, 0}, Ledger::kBoth);
+  EXPECT_EQ(Slots(part), 0u);
+  EXPECT_FALSE(cluster_.Fits({n_, part, {0}, 4}, Ledger::kNow));
+  cluster_.Credit({n_, part, {0}, 0}, Ledger::kNow);
+  EXPECT_EQ(Slots(part, Ledger::kNow), 2u);
+  EXPECT_EQ(Slots(part), 0u) << "they do later";
+  EXPECT_TRUE(cluster_.Fits({n_, part, {0}, 4}, Ledger::kNow));
+}
+
 TEST_F(ClusterPartitionsTest, TheLeastOfWhatCouldStillComeIsLost) {
   Add(MigNode(2));
   EXPECT_THAT(Take("1g.10gb"), Pair(0, 6)) << "4g and 3g at 0 stay whole";

@@ -95,12 +95,30 @@ bool NaiveCluster::Shared(const NaiveNode& n, uint32_t d, int ledger) const {
          free.memory_bytes != n.node.devices[d].memory_bytes;
 }
 
+bool NaiveCluster::Overlap(const NaiveNode& n, uint32_t d, int ledger) const {
+  const std::vector<Held> held = HeldOn(n, d, ledger);
+  for (size_t i = 0; i < held.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const uint32_t from = std::max(held[i].start, held[j].start);
+      const uint32_t to = std::min(held[i].start + held[i].slices,
+                                   held[j].start + held[j].slices);
+      // What lies beyond the last slice is nowhere.
+      if (from < std::min(to, SchemeOf(n.node.devices[d])->memory_slices)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool NaiveCluster::MayStart(const NaiveNode& n, uint32_t d,
                             const std::string& profile, uint32_t start,
                             int ledger) const {
   const Device& device = n.node.devices[d];
   const PartitionProfile* p = ProfileOn(device, profile);
-  if (p == nullptr || Shared(n, d, ledger)) return false;
+  if (p == nullptr || Shared(n, d, ledger) || Overlap(n, d, ledger)) {
+    return false;
+  }
   if (FreeShare(n, d, ledger).milli < p->milli) return false;
   if (std::count(p->starts.begin(), p->starts.end(), start) == 0) return false;
   if (!device.partitions.empty() &&
@@ -321,19 +339,8 @@ bool NaiveCluster::Overcommitted(const NaiveNode& n, int ledger) const {
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
     const DeviceShare free = FreeShare(n, d, ledger);
     if (free.milli < 0 || free.memory_bytes < 0) return true;
-    const std::vector<Held> held = HeldOn(n, d, ledger);
-    if (!held.empty() && Shared(n, d, ledger)) return true;
-    for (size_t i = 0; i < held.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        const uint32_t from = std::max(held[i].start, held[j].start);
-        const uint32_t to = std::min(held[i].start + held[i].slices,
-                                     held[j].start + held[j].slices);
-        // What lies beyond the last slice is nowhere.
-        if (from < std::min(to, SchemeOf(n.node.devices[d])->memory_slices)) {
-          return true;
-        }
-      }
-    }
+    if (!HeldOn(n, d, ledger).empty() && Shared(n, d, ledger)) return true;
+    if (Overlap(n, d, ledger)) return true;
   }
   return false;
 }

@@ -67,6 +67,8 @@ struct NaiveCluster {
   bool Split(const NaiveNode& n, uint32_t d, int ledger) const;
   // Whether shares are used of the device beside partitions.
   bool Shared(const NaiveNode& n, uint32_t d, int ledger) const;
+  // Whether partitions lie on the same slices.
+  bool Overlap(const NaiveNode& n, uint32_t d, int ledger) const;
   bool MayStart(const NaiveNode& n, uint32_t d, const std::string& profile,
                 uint32_t start, int ledger) const;
   uint32_t Pieces(const NaiveNode& n, uint32_t d, const std::string& profile,
