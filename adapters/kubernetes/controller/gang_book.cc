@@ -5,16 +5,17 @@
 namespace muster::kubernetes {
 
 GangRecord& GangBook::Of(const GroupRef& ref) {
-  const auto [it, is_new] = gangs_.try_emplace(ref);
-  GangRecord& gang = it->second;
-  if (is_new) gang.ref = ref;
-  if (is_new && counts_arrivals_) gang.arrival = next_arrival_++ % kSecond;
+  if (GangRecord* const known = Find(ref)) return *known;
+  GangRecord& gang = gangs_[ref];
+  gang.ref = ref;
+  if (counts_arrivals_) gang.arrival = next_arrival_++ % kSecond;
+  by_ref_.insert(&gang);
   return gang;
 }
 
 GangRecord* GangBook::Find(const GroupRef& ref) {
-  const auto it = gangs_.find(ref);
-  return it == gangs_.end() ? nullptr : &it->second;
+  const auto it = by_ref_.find(ref);
+  return it == by_ref_.end() ? nullptr : *it;
 }
 
 GangRecord* GangBook::FindTold(const std::string& key) {
@@ -24,6 +25,7 @@ GangRecord* GangBook::FindTold(const std::string& key) {
 
 void GangBook::Erase(const GroupRef& ref) {
   outside_.erase(ref);
+  by_ref_.erase(ref);
   gangs_.erase(ref);
 }
 
@@ -51,7 +53,7 @@ void GangBook::ErasePod(const std::string& uid) {
   if (it == pods_.end()) return;
   const GroupRef group = it->second.group;
   pods_.erase(it);
-  gangs_.at(group).Remove(uid);
+  Find(group)->Remove(uid);
   Touch(group);
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
@@ -20,9 +22,9 @@ namespace muster::kubernetes {
 // Not synchronised.
 class GangBook {
  public:
-  // The gang of the group, a new one if there is none. O(log gangs).
+  // The gang of the group, a new one if there is none. O(log gangs) if so.
   GangRecord& Of(const GroupRef& ref);
-  // Null: there is none. O(log gangs).
+  // Null: there is none. O(1).
   GangRecord* Find(const GroupRef& ref);
   // Of a gang that the scheduler knows, by its key there. O(1).
   GangRecord* FindTold(const std::string& key);
@@ -39,15 +41,16 @@ class GangBook {
   PodRecord* FindPod(const std::string& uid);
   const PodRecord* FindPod(const std::string& uid) const;
   // The gang of a pod that is known.
-  GangRecord& GangOf(const PodRecord& pod) { return gangs_.at(pod.group); }
+  GangRecord& GangOf(const PodRecord& pod) { return *Find(pod.group); }
   // The pod is new, or is another one than before: its gang, if it has a spec,
-  // is to be looked at. Returns that gang. O(log gangs).
+  // is to be looked at. Returns that gang.
   GangRecord& SetPod(PodRecord pod);
   void ErasePod(const std::string& uid);
   const GangRecord::Pods& pods() const { return pods_; }
 
-  // The gang is to be looked at; TakeTouched gives it once. O(log gangs).
-  void Touch(const GroupRef& ref) { touched_.insert(ref); }
+  // The gang is to be looked at; TakeTouched gives it once. O(log touched); O(1)
+  // for those that come in order, as lists do.
+  void Touch(const GroupRef& ref) { touched_.insert(touched_.end(), ref); }
   // At that time.
   void TouchAt(Time at, const GroupRef& ref) { timers_.insert({at, ref}); }
   // Those in this queue, and those in this namespace: what they may has
@@ -67,7 +70,26 @@ class GangBook {
   void LoseNode(const std::string& name);
 
  private:
+  // Of gangs and groups, by group.
+  struct RefHash {
+    using is_transparent = void;
+    size_t operator()(const GroupRef& ref) const {
+      return absl::Hash<GroupRef>()(ref);
+    }
+    size_t operator()(const GangRecord* gang) const { return (*this)(gang->ref); }
+  };
+  struct RefEqual {
+    using is_transparent = void;
+    bool operator()(const GangRecord* a, const GangRecord* b) const {
+      return a == b;
+    }
+    bool operator()(const GangRecord* a, const GroupRef& b) const {
+      return a->ref == b;
+    }
+  };
+
   std::map<GroupRef, GangRecord> gangs_;
+  absl::flat_hash_set<GangRecord*, RefHash, RefEqual> by_ref_;
   absl::flat_hash_map<std::string, GangRecord*> told_;  // By key.
   GangRecord::Pods pods_;
   std::set<GroupRef> touched_;

@@ -275,6 +275,7 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   if (ref.kind != GroupKind::kPod) {
     gang.groups.push_back({.topology = spec->topology});
   }
+  gang.roles.reserve(roles_.size());
   for (size_t r = 0; r < roles_.size(); ++r) {
     Role& role = gang.roles.emplace_back(*roles_[r].model);
     role.name = absl::StrCat("r", r);

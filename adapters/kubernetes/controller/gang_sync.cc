@@ -122,7 +122,7 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
   if (wanted == gang->told) return;
   absl::Status status;
   if (gang->told.key.empty()) {
-    status = s_.link.Tell(GangSubmitted{wanted});
+    status = s_.link.Submit(&wanted);
     if (status.ok()) s_.gangs.SetTold(wanted.key, gang);
   } else {
     if (wanted.queue != gang->told.queue) {

@@ -15,15 +15,14 @@ void QueueTally::Count(const GangCounts& counts, int64_t times) {
 }
 
 void QueueTally::Set(const GroupRef& ref, GangCounts counts) {
-  const auto it = gangs_.find(ref);
-  if (it != gangs_.end()) {
-    if (it->second == counts) return;
-    Count(it->second, -1);
-  }
+  const bool counted = counts.pending_pods + counts.running_pods > 0;
+  const auto it = counted ? gangs_.try_emplace(ref).first : gangs_.find(ref);
+  if (it == gangs_.end() || it->second == counts) return;
+  Count(it->second, -1);
   Count(counts, 1);
-  if (counts.pending_pods + counts.running_pods > 0) {
-    gangs_[ref] = std::move(counts);
-  } else if (it != gangs_.end()) {
+  if (counted) {
+    it->second = std::move(counts);
+  } else {
     gangs_.erase(it);
   }
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "adapters/kubernetes/controller/status_news.h"
 #include "adapters/kubernetes/model/group.h"
 
@@ -36,7 +37,7 @@ class QueueTally {
   // Not owned.
   explicit QueueTally(StatusNews<std::string>* news) : news_(*news) {}
 
-  // Replaces what the group was counted as. O(log groups + log queues).
+  // Replaces what the group was counted as. O(log queues).
   void Set(const GroupRef& ref, GangCounts counts);
   void Remove(const GroupRef& ref) { Set(ref, {}); }
 
@@ -45,7 +46,6 @@ class QueueTally {
   // Queues in which a group was counted once.
   const std::map<std::string, QueueCounts>& queues() const { return queues_; }
   QueueCounts Of(const std::string& queue) const;
-  // O(log groups).
   GangCounts Of(const GroupRef& ref) const;
   // Of queues of this name nothing is remembered any more, unless a group is
   // counted there. O(log queues).
@@ -54,7 +54,7 @@ class QueueTally {
  private:
   void Count(const GangCounts& counts, int64_t times);
 
-  std::map<GroupRef, GangCounts> gangs_;
+  absl::flat_hash_map<GroupRef, GangCounts> gangs_;
   std::map<std::string, QueueCounts> queues_;
   StatusNews<std::string>& news_;
 };

@@ -17,7 +17,10 @@ class Reporter {
   explicit Reporter(ControllerState* state) : s_(*state) {}
 
   // The pods of these groups, or any, may have to be told why they wait.
-  void Note(std::set<GroupRef> groups) { some_.merge(groups); }
+  void Note(std::set<GroupRef> groups) {
+    if (some_.empty()) some_.swap(groups);
+    some_.merge(groups);
+  }
   void NoteAll() { all_ = true; }
   // Tells those that are noted, when it is time to. O(their pods).
   void Step();

@@ -12,6 +12,14 @@ absl::Status SchedulerLink::Tell(EventBody what) {
   return status;
 }
 
+absl::Status SchedulerLink::Submit(Gang* gang) {
+  Event event{now_, GangSubmitted{std::move(*gang)}};
+  absl::Status status = scheduler_.Apply(event);
+  *gang = std::move(std::get<GangSubmitted>(event.what).gang);
+  told_ |= status.ok();
+  return status;
+}
+
 void SchedulerLink::MustTell(EventBody what) {
   const absl::Status status = Tell(std::move(what));
   if (!status.ok()) AddDefect(status.ToString());

@@ -29,6 +29,8 @@ class SchedulerLink {
 
   // Scheduler::Apply.
   absl::Status Tell(EventBody what);
+  // GangSubmitted, without a copy: the gang stays as it is.
+  absl::Status Submit(Gang* gang);
   // It must not be refused: if it is, that is a defect.
   void MustTell(EventBody what);
   // The class, if it is the first time. O(log classes).

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/kubernetes/api/objects.h"
@@ -38,6 +39,10 @@ struct GroupRef {
   std::string name{};
 
   friend auto operator<=>(const GroupRef&, const GroupRef&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const GroupRef& r) {
+    return H::combine(std::move(h), r.kind, r.namespace_name, r.name);
+  }
 };
 
 // Pods of a group that have a minimum of their own.
