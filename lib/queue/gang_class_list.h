@@ -224,7 +224,7 @@ class GangClassList {
  private:
   struct Leaf {
     Places all;
-    Places active;  // With a question of their own.
+    Places active;                     // With a question of their own.
     std::vector<Member> no_victims{};  // AskingNoVictims.
     // All gangs, once CountAhead has asked for it.
     std::unique_ptr<PositionList> positions{};

@@ -143,7 +143,7 @@ class MakeRoom : public Phase {
   PreemptionResult result_;
   PreemptionResult within_;  // Of ChooseWithin.
   int64_t bound_ = 0;        // No victims cost less.
-  PreemptionResult few_;  // Found among few.
+  PreemptionResult few_;     // Found among few.
   PreemptionResult runner_up_;
   std::vector<bool> suspended_;  // By victim of the result.
 };

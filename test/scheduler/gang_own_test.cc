@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// Whoever adds a field to Gang says in gang_own.h which it is. Its queue and its
-// priority class are neither.
+// Whoever adds a field to Gang says in gang_own.h which it is. Its queue and
+// its priority class are neither.
 TEST(GangOwnTest, EachFieldIsEither) {
   Gang gang;
   size_t fields = 0;

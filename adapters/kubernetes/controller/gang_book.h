@@ -48,8 +48,8 @@ class GangBook {
   void ErasePod(const std::string& uid);
   const GangRecord::Pods& pods() const { return pods_; }
 
-  // The gang is to be looked at; TakeTouched gives it once. O(log touched); O(1)
-  // for those that come in order, as lists do.
+  // The gang is to be looked at; TakeTouched gives it once. O(log touched);
+  // O(1) for those that come in order, as lists do.
   void Touch(const GroupRef& ref) { touched_.insert(touched_.end(), ref); }
   // At that time.
   void TouchAt(Time at, const GroupRef& ref) { timers_.insert({at, ref}); }
@@ -76,7 +76,9 @@ class GangBook {
     size_t operator()(const GroupRef& ref) const {
       return absl::Hash<GroupRef>()(ref);
     }
-    size_t operator()(const GangRecord* gang) const { return (*this)(gang->ref); }
+    size_t operator()(const GangRecord* gang) const {
+      return (*this)(gang->ref);
+    }
   };
   struct RefEqual {
     using is_transparent = void;
