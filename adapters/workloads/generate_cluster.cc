@@ -140,7 +140,7 @@ class NodeFate {
 
 // Keeps every pass of the large preset to about a tenth of a second: what is at
 // work at time 0 comes in several passes.
-constexpr uint64_t kLargeWorkBudget = 2'000'000;
+constexpr uint64_t kLargeWorkBudget = 1'000'000;
 
 }  // namespace
 
