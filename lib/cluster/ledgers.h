@@ -1,6 +1,7 @@
 // What every node has, and what of it is free in either ledger.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -211,6 +212,13 @@ class Ledgers {
     SliceMask busy = 0;  // Slices with tasks.
     int32_t count = 0;   // Partitions held.
     DevicePart taken{};  // By them, of DeviceBook::free.
+
+    // Whether partitions lie on the same slices: a host put tasks there that
+    // had no room, so that where they are is not known.
+    bool Overlap() const {
+      return count > 1 &&
+             std::ranges::any_of(tasks, [](int32_t t) { return t > 1; });
+    }
   };
   struct PartitionBook {
     uint32_t layout = PartitionTable::kNoLayout;
@@ -345,7 +353,6 @@ class Ledgers {
   // What is used of a device with a scheme, its slices aside.
   DevicePart OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such partitions, else 0.
-  static bool Overlap(const SliceBook& book);
   SliceMask OpenSlices(NodeIndex n, uint32_t device,
                        const PartitionExtent& extent, Ledger ledger) const;
   uint32_t PartitionSlotsOn(NodeIndex n, uint32_t device, const Needs& needs,

@@ -113,13 +113,6 @@ inline DevicePart Ledgers::OtherUse(NodeIndex n, uint32_t device,
           At(n, device).memory - free.memory - slices.memory};
 }
 
-// Whether partitions lie on the same slices: a host put tasks there that had no
-// room, so that where they are is not known.
-inline bool Ledgers::Overlap(const SliceBook& book) {
-  return book.count > 1 &&
-         std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; });
-}
-
 SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
                               const PartitionExtent& extent,
                               Ledger ledger) const {
@@ -128,7 +121,7 @@ SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
   for (const size_t l : {First(ledger), Last(ledger)}) {
     if (!(OtherUse(n, device, l) == DevicePart{}) ||
         RawFree(n, device, l).milli < extent.milli ||
-        Overlap(partitions.books[l])) {
+        partitions.books[l].Overlap()) {
       return 0;
     }
     open &= ~partitions.books[l].busy;
@@ -202,7 +195,7 @@ DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
     for (const size_t l : {First(ledger), Last(ledger)}) {
       const SliceBook& book = partitions_[n][d].books[l];
       if (book.count <= 0) continue;
-      if (!(OtherUse(n, d, l) == DevicePart{}) || Overlap(book)) {
+      if (!(OtherUse(n, d, l) == DevicePart{}) || book.Overlap()) {
         clashes.Insert(d);
       }
     }

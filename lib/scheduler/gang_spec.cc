@@ -21,7 +21,7 @@ uint64_t HashOf(const Gang& gang) {
   return hash.value();
 }
 
-// Only those, all others cleared.
+// Has the shared fields alone, and a root.
 Gang SpecOf(const Gang& gang) {
   Gang d = gang;
   GangOwn().PutInto(d);

@@ -7,15 +7,18 @@ namespace muster::kubernetes {
 void SchedulerLink::SetNow(Time now) { now_ = std::max(now_, now); }
 
 absl::Status SchedulerLink::Tell(EventBody what) {
-  absl::Status status = scheduler_.Apply({now_, std::move(what)});
-  told_ |= status.ok();
-  return status;
+  return Apply({now_, std::move(what)});
 }
 
 absl::Status SchedulerLink::Submit(Gang* gang) {
   Event event{now_, GangSubmitted{std::move(*gang)}};
-  absl::Status status = scheduler_.Apply(event);
+  absl::Status status = Apply(event);
   *gang = std::move(std::get<GangSubmitted>(event.what).gang);
+  return status;
+}
+
+absl::Status SchedulerLink::Apply(const Event& event) {
+  absl::Status status = scheduler_.Apply(event);
   told_ |= status.ok();
   return status;
 }

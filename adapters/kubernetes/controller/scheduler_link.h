@@ -57,6 +57,8 @@ class SchedulerLink {
   const std::vector<std::string>& defects() const { return defects_; }
 
  private:
+  absl::Status Apply(const Event& event);
+
   Scheduler scheduler_;
   Plan plan_;
   std::set<std::string> classes_;  // That the scheduler knows.

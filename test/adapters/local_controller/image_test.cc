@@ -37,7 +37,7 @@ struct Told {
 Told Submit(const ControllerConfig& config, const std::string& manifest) {
   World world(config);
   const auto result = world.controller->Submit(
-      Submission{.manifest = manifest, .directory = "/home/ann"}, world.now);
+      Submission{.manifest = manifest, .directory = "/data/ann"}, world.now);
   if (!result.ok()) return {.error = std::string(result.status().message())};
   world.Settle();
   Told told{.notes = result->notes};
@@ -53,8 +53,8 @@ TEST(ImageTest, ATaskIsStartedInItsImageAndItsSubmittersDirectory) {
   EXPECT_THAT(told.notes, IsEmpty());
   EXPECT_EQ(told.start.image, "train:1");
   EXPECT_FALSE(told.start.image_command);
-  EXPECT_EQ(told.start.directory, "/home/ann");
-  EXPECT_EQ(told.start.image_directory, "/home/ann");
+  EXPECT_EQ(told.start.directory, "/data/ann");
+  EXPECT_EQ(told.start.image_directory, "/data/ann");
 }
 
 TEST(ImageTest, ADirectoryOfTheManifestIsTheImages) {
@@ -68,13 +68,13 @@ TEST(ImageTest, ADirectoryOfTheManifestIsTheImages) {
   with_output.replace(
       with_output.find(R"({"name":"a"})"), 12,
       R"({"name":"a","annotations":{"muster.dev/output":"log"}})");
-  EXPECT_EQ(Submit(BoxWithImages(), with_output).start.output, "/home/ann/log");
+  EXPECT_EQ(Submit(BoxWithImages(), with_output).start.output, "/data/ann/log");
   EXPECT_EQ(Submit(OneBox(1), with_output).start.output, "/workspace/log");
   told =
       Submit(BoxWithImages(),
              JobOf(R"("image":"train:1","command":["x"],"workingDir":"sub")"));
-  EXPECT_EQ(told.start.directory, "/home/ann/sub");
-  EXPECT_EQ(told.start.image_directory, "/home/ann");
+  EXPECT_EQ(told.start.directory, "/data/ann/sub");
+  EXPECT_EQ(told.start.image_directory, "/data/ann");
 }
 
 TEST(ImageTest, AnImageThatIsNotAllowedIsRefusedWithItsPlace) {

@@ -30,13 +30,13 @@ class TaskImageTest : public testing::Test {
     start_.uid = 1000;
     start_.gid = 100;
     start_.image = "train:1";
-    start_.image_directory = "/home/ann/";
+    start_.image_directory = "/data/ann/";
     spec_.command = {"train", "--lr", "1"};
-    spec_.environment = {"HOME=/home/ann", "MUSTER_JOB_ID=7",
+    spec_.environment = {"HOME=/data/ann", "MUSTER_JOB_ID=7",
                          "MUSTER_SOCKET=/run/muster/musterd.sock",
                          "CUDA_VISIBLE_DEVICES=0,1"};
     spec_.inherited = 1;
-    spec_.directory = "/home/ann";
+    spec_.directory = "/data/ann";
   }
   void Use(ImageProgram by) {
     images_.by = by;
@@ -101,7 +101,7 @@ TEST_F(TaskImageTest, BubblewrapHasTheRootTheJobAndTheVolumes) {
                   ShimBind{"/etc/passwd", "/etc/passwd", true, true},
                   ShimBind{"/etc/resolv.conf", "/etc/resolv.conf", true, true},
                   ShimBind{"/run/muster", "/run/muster"},
-                  ShimBind{"/home/ann", "/home/ann"}, ShimBind{kJob, kJob},
+                  ShimBind{"/data/ann", "/data/ann"}, ShimBind{kJob, kJob},
                   ShimBind{own + ".mounts/0", "/data", true},
                   ShimBind{own + ".mounts/1", "/dev/shm"}));
   EXPECT_THAT(spec.mounts,
@@ -111,7 +111,7 @@ TEST_F(TaskImageTest, BubblewrapHasTheRootTheJobAndTheVolumes) {
                                              .form = VolumeForm::kMemory,
                                              .path = own + ".mounts"}));
   EXPECT_THAT(spec.command, ElementsAre("train", "--lr", "1"));
-  EXPECT_EQ(spec.directory, "/home/ann");
+  EXPECT_EQ(spec.directory, "/data/ann");
   EXPECT_TRUE(spec.container);
   EXPECT_THAT(spec.environment, Contains("MUSTER_VOLUME_DATA=/data"));
   EXPECT_THAT(spec.cleanup, IsEmpty());
@@ -126,7 +126,7 @@ TEST_F(TaskImageTest, WithoutMountsVolumesAreBoundFromTheirPlaces) {
               ElementsAre(ShimBind{"/etc/hosts", "/etc/hosts", true},
                           ShimBind{"/opt/lib", "/usr/local/lib", true},
                           ShimBind{"/run/muster", "/run/muster"},
-                          ShimBind{"/home/ann", "/home/ann"},
+                          ShimBind{"/data/ann", "/data/ann"},
                           ShimBind{kJob, kJob}, ShimBind{"/srv/sub", "/data"}));
   EXPECT_THAT(spec_.mounts, IsEmpty());
 }
@@ -172,11 +172,11 @@ TEST_F(TaskImageTest, PodmanRunsItAsItsUserInTheTasksCgroup) {
           "--env=MUSTER_VOLUME_DATA",
           "--env=TOKEN",
           "--mount=type=bind,source=/run/muster,destination=/run/muster",
-          "--mount=type=bind,source=/home/ann,destination=/home/ann",
+          "--mount=type=bind,source=/data/ann,destination=/data/ann",
           "--mount=type=bind,source=/state/jobs/7,destination=/state/jobs/7",
           "--mount=type=bind,\"source=/srv/a,\"\"b\"\"/sub\","
           "destination=/data,ro",
-          "--workdir=/home/ann",
+          "--workdir=/data/ann",
           "--shm-size=1g",
           "--entrypoint=train",
           "train:1",
@@ -215,10 +215,10 @@ TEST_F(TaskImageTest, ApptainerRunsAFile) {
       ElementsAre(
           "/usr/bin/program", "--quiet", "exec", "--no-mount=home,cwd",
           "--mount=type=bind,source=/run/muster,destination=/run/muster",
-          "--mount=type=bind,source=/home/ann,destination=/home/ann",
+          "--mount=type=bind,source=/data/ann,destination=/data/ann",
           "--mount=type=bind,source=/state/jobs/7,destination=/state/"
           "jobs/7",
-          "--mount=type=bind,source=/srv,destination=/data", "--pwd=/home/ann",
+          "--mount=type=bind,source=/srv,destination=/data", "--pwd=/data/ann",
           "--writable-tmpfs", folder_ / "train:1", "train", "--lr", "1"));
   EXPECT_EQ(spec_.directory, "/");
 }

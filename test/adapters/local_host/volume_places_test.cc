@@ -22,7 +22,7 @@ class VolumePlacesTest : public testing::Test {
   VolumePlacesTest() {
     places_.mounts = true;
     start_.uid = 4'000'000'000;  // Whom no database knows.
-    spec_.environment = {"HOME=/home/ann", "MUSTER_VOLUME_DATA=/old"};
+    spec_.environment = {"HOME=/data/ann", "MUSTER_VOLUME_DATA=/old"};
     spec_.output = "output";
   }
 
@@ -69,7 +69,7 @@ TEST_F(VolumePlacesTest, EachKindHasItsPlace) {
                      .path = own + "scratch"},
           ShimVolume{.name = "mine",
                      .form = VolumeForm::kDirectory,
-                     .path = "/home/ann/.local/share/muster/claims/mine"},
+                     .path = "/data/ann/.local/share/muster/claims/mine"},
           ShimVolume{.name = "team", .path = "/srv/team"},
           ShimVolume{.name = "shm",
                      .form = VolumeForm::kMemory,
@@ -87,7 +87,7 @@ TEST_F(VolumePlacesTest, EachKindHasItsPlace) {
 
 TEST_F(VolumePlacesTest, FilesAreLookedForFromTheJobToTheMachine) {
   places_.secrets = "/etc/muster/secrets";
-  spec_.environment.push_back("MUSTER_JOB_FILES=/home/ann/files");
+  spec_.environment.push_back("MUSTER_JOB_FILES=/data/ann/files");
   Mount({.name = "db-keys",
          .kind = VolumeKind::kSecret,
          .source = "db",
@@ -101,8 +101,8 @@ TEST_F(VolumePlacesTest, FilesAreLookedForFromTheJobToTheMachine) {
                   .name = "db-keys",
                   .form = VolumeForm::kFiles,
                   .path = std::string(kFolder) + "/volumes/db-keys",
-                  .sources = {"/home/ann/files/secrets/db",
-                              "/home/ann/.config/muster/secrets/db",
+                  .sources = {"/data/ann/files/secrets/db",
+                              "/data/ann/.config/muster/secrets/db",
                               "/etc/muster/secrets/db"},
                   .items = {{"token", "t", 0400}, {"user", "u", 0440}},
                   .mode = 0440,
@@ -154,7 +154,7 @@ TEST_F(VolumePlacesTest, VariablesAreLookedForAsFilesAre) {
        .key = "t"},
       {.name = "NODE", .from = EnvSource::kField, .source = "spec.nodeName"}};
   ASSERT_TRUE(AddVariables(start_, places_, &spec_).ok());
-  const std::string home = "/home/ann/.config/muster/";
+  const std::string home = "/data/ann/.config/muster/";
   EXPECT_THAT(
       spec_.variables,
       ElementsAre(
@@ -169,12 +169,12 @@ TEST_F(VolumePlacesTest, VariablesAreLookedForAsFilesAre) {
 }
 
 TEST_F(VolumePlacesTest, WhatIsInheritedStaysSo) {
-  spec_.environment = {"HOME=/home/ann", "MUSTER_VOLUME_DATA=/old", "A=1"};
+  spec_.environment = {"HOME=/data/ann", "MUSTER_VOLUME_DATA=/old", "A=1"};
   spec_.inherited = 2;
   Mount({"data", VolumeKind::kHostPath, "/srv"}, "/data");
   EXPECT_EQ(Spec().inherited, 1u);
   EXPECT_THAT(spec_.environment,
-              ElementsAre("HOME=/home/ann", "A=1", "MUSTER_VOLUME_DATA=/srv"));
+              ElementsAre("HOME=/data/ann", "A=1", "MUSTER_VOLUME_DATA=/srv"));
 }
 
 TEST_F(VolumePlacesTest, AClaimWithoutAPlaceIsTold) {

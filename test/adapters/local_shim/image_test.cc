@@ -128,7 +128,7 @@ TEST_F(ImageTreeTest, TheCommandMountsWhatIsBelowBehindWhatIsAbove) {
   spec.image = {.root = root_,
                 .program = "/usr/bin/bwrap",
                 .options = {"--unshare-ipc"},
-                .binds = {{"/home/ann", "/tmp/long/er"},
+                .binds = {{"/data/ann", "/tmp/long/er"},
                           {"/srv", "/etc", /*read_only=*/true},
                           {"/x", "/usr", true, /*optional=*/true}}};
   Words command;
@@ -141,7 +141,7 @@ TEST_F(ImageTreeTest, TheCommandMountsWhatIsBelowBehindWhatIsAbove) {
                   "--perms", "1777", "--tmpfs", "/tmp", "--ro-bind", "/srv",
                   "/etc", "--ro-bind-try", "/x", "/usr", "--proc", "/proc",
                   "--perms", "1777", "--tmpfs", "/var/tmp", "--bind",
-                  "/home/ann", "/tmp/long/er", "--ro-bind", "/opt/muster-shim",
+                  "/data/ann", "/tmp/long/er", "--ro-bind", "/opt/muster-shim",
                   kShimInImage, "--", kShimInImage, kRun, "/work", "train",
                   "--lr", "1"));
 }
