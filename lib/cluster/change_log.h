@@ -13,7 +13,8 @@
 
 namespace muster {
 
-// A ring of the last changes; what is undone is a change, too.
+// A ring of the last changes. What is undone is a change, too, unless nobody
+// has seen what was done.
 class ChangeLog {
  public:
   // Remembers at least so many changes; the only call that allocates.
@@ -26,23 +27,33 @@ class ChangeLog {
     }
     ring_ = std::move(ring);
   }
-  // A node that changes several times in a row, with no reader in between,
-  // is one change.
+  // A node that changes several times in a row, with no reader and no mark in
+  // between, is one change.
   void Add(NodeIndex node) {
     const size_t mask = ring_.size() - 1;
-    if (version_ > seen_ && ring_[(version_ - 1) & mask] == node) return;
+    const bool may_merge = version_ > std::max(seen_, mark_);
+    if (may_merge && ring_[(version_ - 1) & mask] == node) return;
     ring_[version_++ & mask] = node;
   }
 
   uint64_t version() const { return seen_ = version_; }
+
+  // All that is added between Mark and UndoneSince(mark) is undone there.
+  uint64_t Mark() { return mark_ = version_; }
+  void UndoneSince(uint64_t mark) {
+    if (seen_ > mark) return;
+    lost_ = oldest();  // What was written over stays so.
+    version_ = mark;
+  }
   // Appends the nodes changed since `version`, each at least once; false if
   // the log does not reach back that far.
   bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
+    if (version == version_) return true;
     if (version > version_ || version < oldest()) return false;
     const auto at = [&](uint64_t v) {
       return ring_.begin() + static_cast<ptrdiff_t>(v & (ring_.size() - 1));
     };
-    if (version < version_ && at(version) >= at(version_)) {  // Around the end.
+    if (at(version) >= at(version_)) {  // Around the end.
       nodes->insert(nodes->end(), at(version), ring_.end());
       nodes->insert(nodes->end(), ring_.begin(), at(version_));
     } else {
@@ -56,11 +67,14 @@ class ChangeLog {
   static constexpr size_t kMaxChanges = size_t{1} << 20;
 
   uint64_t oldest() const {
-    return version_ > ring_.size() ? version_ - ring_.size() : 0;
+    const uint64_t size = ring_.size();
+    return std::max(lost_, version_ > size ? version_ - size : 0);
   }
 
   std::vector<NodeIndex> ring_ = std::vector<NodeIndex>(kMinChanges);  // 2^i.
   uint64_t version_ = 0;
+  uint64_t lost_ = 0;          // Changes before are.
+  uint64_t mark_ = 0;          // The last.
   mutable uint64_t seen_ = 0;  // The last that was asked for.
 };
 

@@ -256,8 +256,9 @@ class Cluster {
   // either.
   bool Overcommitted(NodeIndex node, Ledger ledger = Ledger::kNow) const;
 
-  // Everything that changes what a node offers, undone or not, is logged, for
-  // caches of what Slots, Admits and free tell; no decision may depend on it.
+  // Everything that changes what a node offers is logged, for caches of what
+  // Slots, Admits and free tell; what is undone is no change where nobody has
+  // asked for the version in between. No decision may depend on it.
   uint64_t changed_version() const;
   // Replaces `nodes` by those changed since `version`, each at least once.
   // False if the log no longer reaches back that far.

@@ -245,20 +245,21 @@ void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
 
 Cluster::Mark Cluster::Begin() {
   Rep& r = *rep_;
-  r.transactions.push_back(r.postings.size());
+  r.transactions.push_back({r.postings.size(), r.changed.Mark()});
   return r.transactions.size() - 1;
 }
 
 void Cluster::Rollback(Mark mark) {
   Rep& r = *rep_;
   if (mark >= r.transactions.size()) return;
-  const size_t postings = r.transactions[mark];
+  const auto [postings, changes] = r.transactions[mark];
   r.transactions.resize(mark);
   while (r.postings.size() > postings) {
     const Rep::Posting& last = r.postings.back();
     r.Apply(last.allocation, last.ledger, -last.sign);
     r.postings.pop_back();
   }
+  r.changed.UndoneSince(changes);
 }
 
 void Cluster::Commit(Mark mark) {

@@ -115,9 +115,12 @@ class Cluster::Rep {
     Ledger ledger = Ledger::kBoth;
     int sign = 0;
   };
-  // Of the open ones, outermost first: the postings made before it began.
-  std::vector<size_t> transactions{};
-  std::vector<Posting> postings{};  // The undo log.
+  struct Transaction {
+    size_t postings = 0;   // Made before it began.
+    uint64_t changes = 0;  // Logged by then: ChangeLog::Mark.
+  };
+  std::vector<Transaction> transactions{};  // The open ones, outermost first.
+  std::vector<Posting> postings{};          // The undo log.
 
  private:
   // What an index was built from: layout_version then. 0: never.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "lib/cluster/device_choice.h"
 #include "lib/index/scan.h"
@@ -49,11 +50,12 @@ void LayoutState::Follow(const Cluster& cluster) {
     const Position start = layout_->chunks()[chunk].first;
     const uint32_t count = layout_->chunks()[chunk].count;
     uint64_t nodes = 0;
+    bool differs = structure;  // In devices that are wholly free.
     for (; i < changed_.size(); ++i) {
       const Position p = layout_->position(changed_[i]);
       if (p - start >= count) break;
       nodes |= uint64_t{1} << (p - start);
-      whole_[p] = free_[i];
+      differs |= std::exchange(whole_[p], free_[i]) != free_[i];
       if (!structure) continue;
       const uint8_t before = devices_[p];
       ReadStructure(cluster, p);
@@ -62,7 +64,7 @@ void LayoutState::Follow(const Cluster& cluster) {
     if (has_summaries_) chunk_stale_[chunk] |= nodes;
     ring_[version_++ & (ring_.size() - 1)] = {nodes, chunk, structure};
     chunk_version_[chunk] = version_;
-    if (levels == levels_) Sort(chunk);
+    if (differs && levels == levels_) Sort(chunk);
   }
   if (fewer) levels_ = *std::ranges::max_element(devices_);
   if (levels != levels_) SortAll();
