@@ -59,9 +59,6 @@ struct SearchLimits {
   // most_effort times the limits above. At most GangClassState::kMostEffort; 0:
   // it is not made again before something has happened.
   uint32_t most_effort = 15;
-  // Whether a Preemption tells of a runner-up. It costs another search for each
-  // gang that room is made for.
-  bool runner_up = false;
 
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
 };

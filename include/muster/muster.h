@@ -33,6 +33,7 @@
 #include "muster/queue.h"              // IWYU pragma: export
 #include "muster/reason.h"             // IWYU pragma: export
 #include "muster/resources.h"          // IWYU pragma: export
+#include "muster/runner_up.h"          // IWYU pragma: export
 #include "muster/scheduler.h"          // IWYU pragma: export
 #include "muster/selector.h"           // IWYU pragma: export
 #include "muster/state.h"              // IWYU pragma: export

@@ -14,6 +14,7 @@
 #include "muster/gang_class_state.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
+#include "muster/runner_up.h"
 
 namespace muster {
 
@@ -51,15 +52,6 @@ struct GangClassResult {
 // is in the decisions with this gang as on_behalf_of. Costs are those of
 // PreemptionCosts: device-milliseconds of work that is thrown away.
 struct Preemption {
-  // The best other victims that were found: without the most expensive of
-  // these.
-  struct RunnerUp {
-    // 0: none were found, or SearchLimits::runner_up says not to look.
-    uint32_t victims = 0;
-    int32_t priority = 0;  // The highest of them.
-    int64_t cost = 0;
-  };
-
   GangId gang{};
   TextRef gang_key{};
   // Gangs that are stopped, suspended or shrunk for it.

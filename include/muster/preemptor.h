@@ -15,6 +15,7 @@
 #include "muster/ids.h"
 #include "muster/placement.h"
 #include "muster/placement_solver.h"
+#include "muster/runner_up.h"
 #include "muster/victim_policy.h"
 
 namespace muster {
@@ -49,6 +50,7 @@ struct VictimChoice {
   int64_t cost = 0;                 // Of all victims.
   // No victims that are allowed, with the same highest priority, cost less.
   int64_t bound = 0;
+  RunnerUp runner_up{};
   // Proven: no victims that are allowed have a lower highest priority or, at
   // the same, a lower cost or, at the same, break fewer gangs; where none were
   // found, there are none.

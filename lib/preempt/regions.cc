@@ -53,17 +53,22 @@ int64_t PartOf(const CandidateShare& share, int64_t amount) {
 
 }  // namespace
 
-Regions::Regions(PreemptionProblem& problem, Fit fit) : problem_(problem) {
+Regions::Regions(PreemptionProblem& problem, Fit fit,
+                 std::vector<uint32_t>& region_of)
+    : problem_(problem), region_of_(region_of) {
   const Cluster& cluster = problem.cluster();
+  region_of_.resize(cluster.node_limit(), kUntouched);
   problem.Charge(1, kQuestionNs);
   const std::span<const NodeIndex> within = problem.request().placement.within;
   if (!within.empty()) {
     allowed_.assign(cluster.node_limit(), false);
     for (NodeIndex node : within) allowed_[node] = true;
   }
+  FindLeast();
   IndexTasks();
   FindRegions(fit);
   problem.Charge(nodes_.size(), kLookNs);
+  free_.reserve(nodes_.size());
   for (const NodeIndex node : nodes_) {
     free_.push_back(
         index::FreeOn(cluster, node, problem.scarce(), Ledger::kLater));
@@ -80,6 +85,20 @@ Regions::Regions(PreemptionProblem& problem, Fit fit) : problem_(problem) {
     region.shortfall = Shortfall(region);
     region.enough = EnoughOf(region);
   }
+}
+
+void Regions::FindLeast() {
+  least_ = std::numeric_limits<int64_t>::max();
+  for (const std::vector<ShapeId>& shapes : problem_.gang().shapes) {
+    for (const ShapeId shape : shapes) {
+      least_ =
+          std::min(least_, problem_.cluster().demand(shape)[problem_.scarce()]);
+    }
+  }
+}
+
+Regions::~Regions() {
+  for (const NodeIndex node : touched_nodes_) region_of_[node] = kUntouched;
 }
 
 void Regions::FindRegions(Fit fit) {
@@ -107,9 +126,14 @@ void Regions::FindRegions(Fit fit) {
       AddRegion({&node, 1});
     }
   } else if (index != nullptr) {
-    nodes_.reserve(cluster.node_count());
-    for (const uint32_t d : DomainsOf(*index, level, touched_only)) {
-      const Domain& domain = index->levels[level][d];
+    const std::vector<Domain>& all = index->levels[level];
+    const std::vector<uint32_t> domains =
+        DomainsOf(*index, level, touched_only);
+    size_t nodes_in_all = 0;
+    for (const uint32_t d : domains) nodes_in_all += all[d].node_count;
+    nodes_.reserve(nodes_in_all);
+    for (const uint32_t d : domains) {
+      const Domain& domain = all[d];
       AddRegion(std::span(index->nodes)
                     .subspan(domain.first_node, domain.node_count));
     }
@@ -145,7 +169,11 @@ std::vector<uint32_t> Regions::DomainsOf(const TopologyIndex& index, int level,
 bool Regions::Useful(NodeIndex node) const {
   if (!allowed_.empty() && !allowed_[node]) return false;
   const Cluster& cluster = problem_.cluster();
-  const bool touched = touched_.contains(node);
+  const bool touched = region_of_[node] != kUntouched;
+  if (!touched && index::FreeOn(cluster, node, problem_.scarce(),
+                                Ledger::kLater) < least_) {
+    return false;
+  }
   for (const std::vector<ShapeId>& shapes : problem_.gang().shapes) {
     for (ShapeId shape : shapes) {
       if (touched ? cluster.Admits(node, shape)
@@ -178,9 +206,8 @@ void Regions::AddRegion(std::span<const NodeIndex> nodes) {
   for (NodeIndex node : nodes) {
     if (!Useful(node)) continue;
     nodes_.push_back(node);
-    const auto touched = touched_.find(node);
-    if (touched == touched_.end()) continue;
-    touched->second = static_cast<uint32_t>(regions_.size());
+    if (region_of_[node] == kUntouched) continue;
+    region_of_[node] = static_cast<uint32_t>(regions_.size());
   }
   if (nodes_.size() == first) return;
   regions_.push_back({.nodes = std::span(nodes_).subspan(first)});
@@ -217,7 +244,7 @@ void Regions::IndexTasks() {
   for (const VictimTask& task : tasks_) {
     if (touched_nodes_.empty() || touched_nodes_.back() != task.node) {
       touched_nodes_.push_back(task.node);
-      touched_.emplace(task.node, kNowhere);
+      region_of_[task.node] = kNowhere;
     }
   }
   std::ranges::sort(touched_nodes_, {}, [&](NodeIndex node) {

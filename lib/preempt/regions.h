@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "lib/cluster/cluster.h"
 #include "lib/preempt/preemption_problem.h"
 
@@ -61,22 +60,28 @@ struct VictimTask {
 class Regions {
  public:
   static constexpr uint32_t kNowhere = 0xffffffff;
+  static constexpr uint32_t kUntouched = 0xfffffffe;
 
   // Finds the regions, and which candidates are in each. What is free then is
   // what the bounds rest on. O(nodes + tasks). Of a gang that does not `fit`
   // now, only regions where tasks of candidates can be stopped are looked at,
   // and of a single task only nodes: O(tasks log tasks + their nodes); of the
   // whole cluster, if it is one region, only those nodes and those with room.
-  Regions(PreemptionProblem& problem, Fit fit);
+  // `region_of`: by node, all kUntouched, and left so; searches are many, and
+  // each looks at few nodes.
+  Regions(PreemptionProblem& problem, Fit fit,
+          std::vector<uint32_t>& region_of);
+  ~Regions();
+  Regions(const Regions&) = delete;
+  Regions& operator=(const Regions&) = delete;
 
   // Only the first `count` candidates are below the threshold from here on.
   // O(candidates log candidates).
   void Threshold(uint32_t count);
 
   std::span<const VictimRegion> all() const { return regions_; }
-  // The region of a node, or kNowhere.
-  // `node`: of a candidate's task.
-  uint32_t Of(NodeIndex node) const { return touched_.at(node); }
+  // The region of a node on which a candidate has a task, or kNowhere.
+  uint32_t Of(NodeIndex node) const { return region_of_[node]; }
   // The tasks on a node that candidates below the threshold hold, by
   // (candidate, back).
   std::span<const VictimTask> On(NodeIndex node) const;
@@ -88,6 +93,7 @@ class Regions {
     int64_t amount = 0;
   };
 
+  void FindLeast();
   void FindRegions(Fit fit);
   std::vector<uint32_t> DomainsOf(const TopologyIndex& index, int level,
                                   bool touched_only) const;
@@ -108,12 +114,12 @@ class Regions {
   std::vector<NodeIndex> nodes_;  // Of all regions, one after the other.
   std::vector<int64_t> free_;     // Of the scarce kind, by place in nodes_.
   std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
-  // Nodes of candidates, and the region of each. Never iterated.
-  absl::flat_hash_map<NodeIndex, uint32_t> touched_;
-  std::vector<NodeIndex> touched_nodes_;  // By key.
-  std::vector<VictimTask> tasks_;         // By (node, candidate, back).
-  std::vector<CandidateShare> shares_;    // By (region, candidate).
-  std::vector<uint32_t> members_;         // The same, candidates only.
+  std::vector<uint32_t>& region_of_;      // By node, of those of candidates.
+  std::vector<NodeIndex> touched_nodes_;  // These nodes, by key.
+  int64_t least_ = 0;              // Any task needs so much of the scarce kind.
+  std::vector<VictimTask> tasks_;  // By (node, candidate, back).
+  std::vector<CandidateShare> shares_;  // By (region, candidate).
+  std::vector<uint32_t> members_;       // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
   // Scratch.

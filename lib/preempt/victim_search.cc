@@ -30,6 +30,8 @@ namespace {
 constexpr uint64_t kSwapPart = 4;
 constexpr uint64_t kExchangePart = 16;
 constexpr uint64_t kTriedPart = 12;
+// And what a runner-up has in all of them.
+constexpr uint64_t kRunnerUpPart = 16;
 constexpr uint64_t kSetsPerStep = 8;
 // All sets of so few are looked at before others search for something better.
 constexpr size_t kFewCandidates = 12;
@@ -37,12 +39,19 @@ constexpr size_t kFewCandidates = 12;
 // Runs inside a transaction that its owner rolls back.
 class PrioritySearch {
  public:
-  // `fit`: whether the gang fits with no victim. `positions`: RegionSlots'.
-  PrioritySearch(PreemptionProblem& problem, Fit fit,
-                 std::vector<uint32_t>& positions);
+  // What is kept between searches, by node.
+  struct Scratch {
+    std::vector<uint32_t> positions{};  // RegionSlots'.
+    std::vector<uint32_t> region_of{};  // Regions'.
+  };
+
+  // `fit`: whether the gang fits with no victim.
+  PrioritySearch(PreemptionProblem& problem, Fit fit, Scratch& scratch);
 
   // Fills in the solution if there is one.
   void Run();
+  // The first others that are found. The solution stays.
+  RunnerUp FindRunnerUp();
   const Solution& solution() const { return best_; }
   // No better solution exists; or none at all, if none was found.
   bool proven() const { return proven_; }
@@ -60,8 +69,12 @@ class PrioritySearch {
   size_t LowestFeasibleIn(const VictimRegion& region,
                           const std::vector<uint32_t>& ends, size_t from,
                           size_t to);
+  std::vector<const VictimRegion*> RegionsBelow(uint32_t count);
   void SearchBelow(uint32_t count);
   void SearchRegion(const VictimRegion& region);
+  void TryAnyBelow(uint32_t count, uint64_t last_step);
+  bool IsPossible(const VictimRegion& region);
+  void TryGreedy(const VictimRegion& region);
   void TryGreedy(const VictimRegion& region, uint32_t alternative,
                  bool quota_first);
   void TryExchange(const VictimRegion& region, uint32_t alternative);
@@ -70,8 +83,6 @@ class PrioritySearch {
   bool TryAllOf(const VictimRegion& region);
   void OfferSet(const VictimRegion& region);
   bool Beyond(const VictimCost& bound) const;
-  void ReleaseAll(std::span<const uint32_t> candidates);
-  void TakeBackAll(std::span<const uint32_t> candidates);
 
   void KeepTouched();
   void Reduce();
@@ -169,11 +180,11 @@ bool CoverQuota(const PreemptionProblem& problem, uint32_t count,
 }
 
 PrioritySearch::PrioritySearch(PreemptionProblem& problem, Fit fit,
-                               std::vector<uint32_t>& positions)
+                               Scratch& scratch)
     : problem_(problem),
       fit_(fit),
-      regions_(problem, fit),
-      region_slots_(problem, positions),
+      regions_(problem, fit, scratch.region_of),
+      region_slots_(problem, scratch.positions),
       victims_(problem, region_slots_),
       greedy_(problem, regions_, region_slots_, victims_),
       exchange_(problem, region_slots_, victims_, greedy_),
@@ -259,7 +270,7 @@ size_t PrioritySearch::LowestFeasibleIn(const VictimRegion& region,
       low = t + 1;
     }
   }
-  TakeBackAll(region.members);
+  victims_.TakeBackAll(region.members);
   return high;
 }
 
@@ -268,18 +279,23 @@ bool PrioritySearch::Beyond(const VictimCost& bound) const {
   return best_.found && best_.victim_cost.Reaches(bound);
 }
 
-void PrioritySearch::SearchBelow(uint32_t count) {
+// Those in which as many of all candidates are enough, by bound.
+std::vector<const VictimRegion*> PrioritySearch::RegionsBelow(uint32_t count) {
   count_ = count;
   all_below_.resize(count);
   std::iota(all_below_.begin(), all_below_.end(), 0);
-  open_.clear();
   regions_.Threshold(count);
   std::vector<const VictimRegion*> order;
   for (const VictimRegion& region : regions_.all()) {
     if (region.enough <= count) order.push_back(&region);
   }
   std::ranges::stable_sort(order, {}, &VictimRegion::bound);
-  for (const VictimRegion* region : order) {
+  return order;
+}
+
+void PrioritySearch::SearchBelow(uint32_t count) {
+  open_.clear();
+  for (const VictimRegion* region : RegionsBelow(count)) {
     if (Beyond(region->bound)) break;
     if (problem_.Exhausted()) {
       open_.push_back(region->bound);
@@ -291,16 +307,8 @@ void PrioritySearch::SearchBelow(uint32_t count) {
 }
 
 void PrioritySearch::SearchRegion(const VictimRegion& region) {
-  region_slots_.Watch(region.nodes);
-  ReleaseAll(region.candidates);
-  const bool possible = region_slots_.Fits();
-  TakeBackAll(region.candidates);
-  if (!possible) return;
-  here_.found = false;
-  for (uint32_t a = 0; a < alternatives_; ++a) {
-    TryGreedy(region, a, false);
-    if (quota_lacks_) TryGreedy(region, a, true);
-  }
+  if (!IsPossible(region)) return;
+  TryGreedy(region);
   if (Beyond(region.bound)) return;
   const bool few = ChoiceIn(region).size() <= kFewCandidates;
   if (few && TryAllOf(region)) return;
@@ -310,6 +318,44 @@ void PrioritySearch::SearchRegion(const VictimRegion& region) {
     TryExchange(region, a);
   }
   open_.push_back(region.bound);
+}
+
+RunnerUp PrioritySearch::FindRunnerUp() {
+  if (best_.victims.empty()) return {};
+  const Solution solution = std::exchange(best_, {});
+  const auto out =
+      std::ranges::max_element(solution.victims, {}, [&](const Victim& v) {
+        return problem_.CostOf(v.candidate, v.tasks).cost;
+      });
+  victims_.LeaveOut(out->candidate);
+  const uint64_t last_step =
+      problem_.searched() + problem_.request().victim_steps / kRunnerUpPart;
+  for (const uint32_t end : Thresholds()) {
+    if (end >= count_ && !best_.found) TryAnyBelow(end, last_step);
+  }
+  victims_.LeaveOut(VictimSet::kNobody);
+  const Solution others = std::exchange(best_, solution);
+  if (others.victims.empty()) return {};
+  return {
+      .victims = static_cast<uint32_t>(others.victims.size()),
+      .priority = problem_.candidate(others.victims.back().candidate).priority,
+      .cost = others.victim_cost.cost};
+}
+
+void PrioritySearch::TryAnyBelow(uint32_t count, uint64_t last_step) {
+  for (const VictimRegion* region : RegionsBelow(count)) {
+    if (best_.found || problem_.searched() >= last_step) return;
+    if (IsPossible(*region)) TryGreedy(*region);
+  }
+}
+
+// Whether the gang fits there with all candidates gone; watches the region.
+bool PrioritySearch::IsPossible(const VictimRegion& region) {
+  region_slots_.Watch(region.nodes);
+  victims_.ReleaseAll(region.candidates);
+  const bool possible = region_slots_.Fits();
+  victims_.TakeBackAll(region.candidates);
+  return possible;
 }
 
 // Those of whom victims may be taken for the region.
@@ -324,20 +370,20 @@ bool PrioritySearch::TryAllOf(const VictimRegion& region) {
   const std::span<const uint32_t> choice = ChoiceIn(region);
   const uint64_t steps = std::max(problem_.request().victim_steps, kTriedPart);
   if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
-  ReleaseAll(choice);
+  victims_.ReleaseAll(choice);
   const bool complete = TryAll(problem_, region_slots_, victims_, region,
                                choice, steps / kTriedPart, &best_);
-  TakeBackAll(choice);
+  victims_.TakeBackAll(choice);
   reduced_ = reduced_ && complete;
   return complete;
 }
 
-void PrioritySearch::ReleaseAll(std::span<const uint32_t> candidates) {
-  for (uint32_t c : candidates) victims_.Release(c, problem_.Size(c));
-}
-
-void PrioritySearch::TakeBackAll(std::span<const uint32_t> candidates) {
-  for (uint32_t c : candidates) victims_.Release(c, 0);
+void PrioritySearch::TryGreedy(const VictimRegion& region) {
+  here_.found = false;
+  for (uint32_t a = 0; a < alternatives_; ++a) {
+    TryGreedy(region, a, false);
+    if (quota_lacks_) TryGreedy(region, a, true);
+  }
 }
 
 void PrioritySearch::TryGreedy(const VictimRegion& region, uint32_t alternative,
@@ -506,14 +552,14 @@ class LeastCostSearch final : public VictimSearch {
       return;
     }
     const Cluster::Mark trial = cluster.Begin();
-    preempt::PrioritySearch search(problem, fit, positions_);
+    preempt::PrioritySearch search(problem, fit, scratch_);
     search.Run();
-    cluster.Rollback(trial);
-
     result->optimal = search.proven() && !problem.CutShort();
     result->cut_short = problem.Exhausted();
-    result->steps = problem.steps();
+    result->runner_up = search.FindRunnerUp();
+    cluster.Rollback(trial);
     const preempt::Solution& solution = search.solution();
+    result->steps = problem.steps();
     if (!solution.found) return;
 
     const Cluster::Mark mark = cluster.Begin();
@@ -538,7 +584,7 @@ class LeastCostSearch final : public VictimSearch {
 
  private:
   PlacementResult placement_;
-  std::vector<uint32_t> positions_;  // RegionSlots', between searches.
+  preempt::PrioritySearch::Scratch scratch_;
 };
 
 }  // namespace

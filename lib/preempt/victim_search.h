@@ -9,6 +9,7 @@
 #include "lib/cluster/cluster.h"
 #include "lib/solver/gang_solver.h"
 #include "muster/ids.h"
+#include "muster/runner_up.h"
 #include "muster/victim_policy.h"
 
 namespace muster {
@@ -70,6 +71,7 @@ struct PreemptionResult {
   // there is none.
   bool optimal = false;
   bool cut_short = false;  // victim_steps ended the search.
+  RunnerUp runner_up{};
   int64_t gap() const { return cost - bound; }
 
   void Clear() {
@@ -81,6 +83,7 @@ struct PreemptionResult {
     steps = 0;
     optimal = false;
     cut_short = false;
+    runner_up = {};
   }
 };
 

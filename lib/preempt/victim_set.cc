@@ -26,9 +26,21 @@ void VictimSet::Release(uint32_t c, uint32_t tasks) {
   }
 }
 
+void VictimSet::ReleaseAll(std::span<const uint32_t> candidates) {
+  for (uint32_t c : candidates) {
+    if (c != left_out_) Release(c, problem_.Size(c));
+  }
+}
+
+void VictimSet::TakeBackAll(std::span<const uint32_t> candidates) {
+  for (uint32_t c : candidates) Release(c, 0);
+}
+
 bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
   problem_.Charge(1, kVictimRulesNs);
-  if (rules_ == nullptr || tasks == 0) return true;
+  if (tasks == 0) return true;
+  if (c == left_out_) return false;
+  if (rules_ == nullptr) return true;
   return rules_->Add(c, tasks);
 }
 

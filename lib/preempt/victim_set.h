@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lib/preempt/preemption_problem.h"
@@ -16,12 +17,17 @@ namespace muster::preempt {
 // owner's transaction undoes them all.
 class VictimSet {
  public:
+  static constexpr uint32_t kNobody = 0xffffffff;
+
   VictimSet(PreemptionProblem& problem, RegionSlots& region_slots);
 
   // --- The cluster's side: the policy is not asked ------------------------
   // From now on exactly `tasks` tasks from the back of c are released.
   void Release(uint32_t c, uint32_t tasks);
   uint32_t released(uint32_t c) const { return released_[c]; }
+  // Of all their tasks; of one that is left out, none.
+  void ReleaseAll(std::span<const uint32_t> candidates);
+  void TakeBackAll(std::span<const uint32_t> candidates);
 
   // --- The policy's side --------------------------------------------------
   // Makes c's entry `tasks`; false, and all as it was, if the policy refuses.
@@ -43,6 +49,8 @@ class VictimSet {
   bool Reorder(uint32_t c, uint32_t tasks);
   // Removes all entries.
   void LeaveAll();
+  // From now on c, which is not entered, is refused.
+  void LeaveOut(uint32_t c) { left_out_ = c; }
 
   // --- Both ---------------------------------------------------------------
   bool Take(uint32_t c, uint32_t tasks);
@@ -76,6 +84,7 @@ class VictimSet {
   std::vector<Change> changes_;
   std::vector<Victim> to_enter_;  // For EnterAll.
   VictimCost cost_;
+  uint32_t left_out_ = kNobody;
 };
 
 }  // namespace muster::preempt

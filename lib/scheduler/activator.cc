@@ -353,7 +353,7 @@ void Activator::ActivatePreemptors() {
   if (!room && freed_nodes_.empty()) return;
   FindDemands();
   for (QueueIndex leaf = 0; leaf < tables_.queues.limit(); ++leaf) {
-    if (tables_.lists.waiting().InOrder(leaf).empty()) continue;
+    if (tables_.lists.waiting().AskingNoVictims(leaf).empty()) continue;
     const bool owed = FindOwed(leaf);
     PossibleVictims anywhere, beside;
     const GangLists::Holding& holding = tables_.lists.holding(leaf);

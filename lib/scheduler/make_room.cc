@@ -303,34 +303,13 @@ int64_t MakeRoom::FreeFor(const GangSpec& spec, ResourceKind kind) {
 // is enough.
 void MakeRoom::ReportPreemption(GangIndex g) {
   if (result_.victims.empty()) return;
-  Preemption report{.victims = static_cast<uint32_t>(result_.victims.size()),
-                    .priority = TopPriority(),
-                    .cost = result_.cost,
-                    .bound = bound_};
-  if (tables_.config.search.runner_up) report.runner_up = FindRunnerUp(g);
+  const Preemption report{
+      .victims = static_cast<uint32_t>(result_.victims.size()),
+      .priority = TopPriority(),
+      .cost = result_.cost,
+      .bound = bound_,
+      .runner_up = result_.runner_up};
   pass_.plan.Preempts(g, report);
-}
-
-// The victims if the most expensive of them were no candidate.
-Preemption::RunnerUp MakeRoom::FindRunnerUp(GangIndex g) {
-  const uint32_t most_expensive =
-      std::ranges::max_element(result_.victims, {}, [&](const Victim& v) {
-        return candidates_[v.candidate].cost;
-      })->candidate;
-  const std::pair no(unproven_, worth_more_);
-  std::swap(result_, runner_up_);
-  all_candidates_ = candidates_;
-  candidates_.erase(candidates_.begin() + most_expensive);
-  Preemption::RunnerUp found;
-  if (Choose(g)) {
-    found = {.victims = static_cast<uint32_t>(result_.victims.size()),
-             .priority = TopPriority(),
-             .cost = result_.cost};
-  }
-  candidates_.swap(all_candidates_);
-  std::swap(result_, runner_up_);
-  std::tie(unproven_, worth_more_) = no;
-  return found;
 }
 
 // The highest priority of the victims found.

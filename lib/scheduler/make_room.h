@@ -112,7 +112,6 @@ class MakeRoom : public Phase {
   int64_t FreeFor(const GangSpec& spec, ResourceKind kind);
   int32_t TopPriority() const;
   void ReportPreemption(GangIndex g);
-  Preemption::RunnerUp FindRunnerUp(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseWithin(GangIndex g, const Resources& least);
   bool ChooseForMore(GangIndex g, Resources demand, Resources used);
@@ -138,13 +137,11 @@ class MakeRoom : public Phase {
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<std::vector<uint32_t>> shrink_sizes_;
   std::vector<std::vector<int64_t>> stop_costs_;
-  std::vector<VictimCandidate> all_candidates_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
-  PreemptionResult within_;  // Of ChooseWithin.
-  int64_t bound_ = 0;        // No victims cost less.
-  PreemptionResult few_;     // Found among few.
-  PreemptionResult runner_up_;
+  PreemptionResult within_;      // Of ChooseWithin.
+  int64_t bound_ = 0;            // No victims cost less.
+  PreemptionResult few_;         // Found among few.
   std::vector<bool> suspended_;  // By victim of the result.
 };
 

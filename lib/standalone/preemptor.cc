@@ -145,6 +145,7 @@ VictimChoice Preemptor::Rep::ToChoice(const PlacementSolver::Rep& solver,
   VictimChoice choice{.fit = result.fit,
                       .cost = result.cost,
                       .bound = result.bound,
+                      .runner_up = result.runner_up,
                       .optimal = result.optimal,
                       .cut_short = result.cut_short};
   if (result.fit != Fit::kFits) return choice;

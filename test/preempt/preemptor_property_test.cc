@@ -202,9 +202,11 @@ class Trial {
     return works;
   }
 
-  // The least value over all sets of victims; nothing if none works.
-  std::optional<Value> BruteForce() {
+  // The least value over all sets of victims, without one candidate if that is
+  // left out; nothing if none works.
+  std::optional<Value> BruteForce(std::optional<uint32_t> left_out = {}) {
     best_.reset();
+    left_out_ = left_out;
     std::vector<Victim> victims;
     Try(0, &victims);
     return best_;
@@ -242,6 +244,7 @@ class Trial {
       return;
     }
     Try(next + 1, victims);
+    if (next == left_out_) return;
     const VictimCandidate& c = world_.candidates()[next];
     for (uint32_t tasks = 1; tasks <= c.tasks.size(); ++tasks) {
       if (!MayTake(c, tasks)) continue;
@@ -257,6 +260,7 @@ class Trial {
   std::unique_ptr<GangSolver> solver_;
   PreemptionRequest request_;
   std::optional<Value> best_;
+  std::optional<uint32_t> left_out_;
 };
 
 // What must hold of any answer.
@@ -322,9 +326,37 @@ void CheckBound(Trial& trial, const PreemptionResult& result,
   }
 }
 
+// What is told of runners-up: whether one is there, was found, is the best.
+struct RunnersUp {
+  int exist = 0;
+  int found = 0;
+  int best = 0;
+
+  void Check(Trial& trial, const PreemptionResult& result) {
+    if (result.fit != Fit::kFits || result.victims.empty()) {
+      EXPECT_EQ(result.runner_up.victims, 0u);
+      return;
+    }
+    const auto& candidates = trial.world().candidates();
+    const auto out = std::ranges::max_element(
+        result.victims, {},
+        [&](const Victim& v) { return std::get<1>(ValueOf(candidates, {v})); });
+    const std::optional<Value> others = trial.BruteForce(out->candidate);
+    exist += others.has_value();
+    if (result.runner_up.victims == 0) return;
+    ++found;
+    ASSERT_TRUE(others.has_value());
+    const std::pair told(result.runner_up.priority, result.runner_up.cost);
+    const std::pair least(std::get<0>(*others), std::get<1>(*others));
+    EXPECT_GE(told, least);
+    best += told == least;
+  }
+};
+
 TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
   constexpr uint64_t kFirst = 1, kLast = 4000;
   int fits = 0, with_victims = 0, proven = 0;
+  RunnersUp runners_up;
   for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Trial trial(MakeInstance(seed, 9), 0);
@@ -333,6 +365,7 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
     const std::optional<Value> best = trial.BruteForce();
     ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
     proven += result.optimal;
+    runners_up.Check(trial, result);
     if (!best) continue;
     ++fits;
     with_victims += !result.victims.empty();
@@ -344,6 +377,10 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
   }
   std::printf("seeds %lu-%lu: %d fit, %d with victims, %d proven\n", kFirst,
               kLast, fits, with_victims, proven);
+  std::printf("runners-up: %d exist, %d found, %d of them the best\n",
+              runners_up.exist, runners_up.found, runners_up.best);
+  EXPECT_GE(runners_up.found, runners_up.exist * 9 / 10);
+  EXPECT_GE(runners_up.best, runners_up.found * 8 / 10);
 }
 
 // Two roles, of which sometimes one is enough; alternatives; role levels.

@@ -107,7 +107,7 @@ class PlanInvariants {
       // Of a nomination that is withdrawn nothing may be told.
       if (victims > p.victims) return "preemptions: victims: " + gang;
       if (p.bound < 0 || p.gap() < 0) return "preemptions: bound: " + gang;
-      const Preemption::RunnerUp& other = p.runner_up;
+      const RunnerUp& other = p.runner_up;
       if (other.victims > 0 && other.priority == p.priority &&
           other.cost < p.bound) {
         return "preemptions: runner-up: " + gang;

@@ -222,7 +222,6 @@ SchedulerConfig RandomConfig(Dice& dice) {
   if (dice.OneIn(4)) {
     config.search.victim_steps = dice.In(0, 100);
     config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
-    config.search.runner_up = dice.In(0, 1) == 1;
     PreemptionCosts& costs = config.preemption_costs;
     costs.restart = static_cast<uint32_t>(dice.In(0, 2)) * 1000;
     costs.gang =

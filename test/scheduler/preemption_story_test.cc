@@ -18,10 +18,8 @@ using ::testing::IsEmpty;
 class PreemptionStories : public ::testing::Test {
  protected:
   // Two full nodes of four GPUs each: "old" has run for 100 s, "young" for 40.
-  static Story TwoJobs(bool runner_up) {
-    SchedulerConfig config;
-    config.search.runner_up = runner_up;
-    Story s(config);
+  static Story TwoJobs() {
+    Story s;
     s.HasNode("n1", 4);
     s.HasNode("n2", 4);
     s.HasQueue("q");
@@ -43,7 +41,7 @@ using Preemptions = Activation;
 // Four GPUs for 40 s are lost, and no less could be; the other would have lost
 // 100 s.
 TEST_F(PreemptionStories, WhatIsLostAndWhoElseItCouldHaveBeen) {
-  Story s = TwoJobs(true);
+  Story s = TwoJobs();
   s.Submit(Job("urgent", 1, 4, "high"));
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict young for urgent", "nominate urgent: n2"));
@@ -62,23 +60,12 @@ TEST_F(PreemptionStories, WhatIsLostAndWhoElseItCouldHaveBeen) {
 
 // Both have to go: there is no other.
 TEST_F(PreemptionStories, NobodyElse) {
-  Story s = TwoJobs(true);
+  Story s = TwoJobs();
   s.Submit(Job("urgent", 2, 4, "high"));
   s.Pass();
   ASSERT_EQ(s.plan().preemptions.size(), 1u);
   EXPECT_EQ(s.plan().preemptions[0].victims, 2u);
   EXPECT_EQ(s.plan().preemptions[0].cost, 4 * 140'000);
-  EXPECT_EQ(s.plan().preemptions[0].gap(), 0);
-  EXPECT_EQ(s.plan().preemptions[0].runner_up.victims, 0u);
-}
-
-// Looking for it, or not, changes no decision.
-TEST_F(PreemptionStories, ARunnerUpIsLookedForWhereOneIsWanted) {
-  Story s = TwoJobs(false);
-  s.Submit(Job("urgent", 1, 4, "high"));
-  EXPECT_THAT(s.Pass(),
-              ElementsAre("evict young for urgent", "nominate urgent: n2"));
-  ASSERT_EQ(s.plan().preemptions.size(), 1u);
   EXPECT_EQ(s.plan().preemptions[0].gap(), 0);
   EXPECT_EQ(s.plan().preemptions[0].runner_up.victims, 0u);
 }
@@ -242,7 +229,7 @@ TEST_F(PreemptionStories, WhoCouldBeFewerIsLookedFor) {
 }
 
 TEST_F(PreemptionStories, NothingIsToldWhereNobodyHasToGo) {
-  Story s = TwoJobs(true);
+  Story s = TwoJobs();
   s.HasNode("n3", 4);
   s.Submit(Job("urgent", 1, 4, "high"));
   EXPECT_THAT(s.Pass(), ElementsAre("start urgent: n3"));

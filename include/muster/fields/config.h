@@ -35,7 +35,6 @@ struct FieldsOf<SearchLimits> {
     v(1, "placement_steps", s.placement_steps);
     v(2, "victim_steps", s.victim_steps);
     v(3, "most_effort", s.most_effort);
-    v(4, "runner_up", s.runner_up);
   }
 };
 
