@@ -11,6 +11,7 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +54,8 @@ absl::StatusOr<std::vector<HttpRequest>> ReadRequests(std::istream& in) {
     HttpRequest request;
     request.method = fields[0];
     request.path = fields[1];
-    request.content_type = fields[2];
+    static std::set<std::string> types;  // Requests refer to them.
+    request.content_type = *types.insert(fields[2]).first;
     request.body = fields[3];
     request.idempotent = false;
     requests.push_back(std::move(request));

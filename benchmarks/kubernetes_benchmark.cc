@@ -63,13 +63,13 @@ void BM_ReadPodEvent(benchmark::State& state) {
 BENCHMARK(BM_ReadPodEvent)->Unit(benchmark::kMicrosecond);
 
 void BM_WriteBinding(benchmark::State& state) {
-  const ObjectReference pod{.namespace_name = "research",
-                            .name = "train-00007",
-                            .uid = "5b1f7a52-0000-4000-8000-000000000007"};
-  const StringMap annotations{{"muster.dev/plan", "42"},
-                              {"muster.dev/task", "3"}};
+  const PodBinding binding{.namespace_name = "research",
+                           .name = "train-00007",
+                           .uid = "5b1f7a52-0000-4000-8000-000000000007",
+                           .node = "node-00017"};
   for (auto _ : state) {
-    benchmark::DoNotOptimize(BindingBody(pod, "node-00017", annotations));
+    benchmark::DoNotOptimize(BindingBody(
+        binding, {{"muster.dev/decision", "42"}, {"muster.dev/task", "3"}}));
   }
 }
 BENCHMARK(BM_WriteBinding)->Unit(benchmark::kMicrosecond);

@@ -3,22 +3,33 @@
 #include "absl/strings/ascii.h"
 
 namespace muster::text {
+namespace {
+
+bool IsUnreserved(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+}  // namespace
+
+void AppendPercentEncoded(std::string_view text, std::string* out) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;  // Of those that are themselves.
+    while (end < text.size() && IsUnreserved(text[end])) ++end;
+    out->append(text, i, end - i);
+    if (end == text.size()) return;
+    const auto byte = static_cast<unsigned char>(text[end]);
+    *out += '%';
+    *out += kHex[byte >> 4];
+    *out += kHex[byte & 15];
+    i = end + 1;
+  }
+}
 
 std::string PercentEncoded(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (absl::ascii_isalnum(byte) || c == '-' || c == '.' || c == '_' ||
-        c == '~') {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
+  AppendPercentEncoded(text, &out);
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace muster::translate {
 
 // Labels, matchLabels, a nodeSelector: by key. Labels of the library are a list
 // by key, and may hold no key twice.
-using LabelMap = std::map<std::string, std::string>;
+using LabelMap = std::map<std::string, std::string, std::less<>>;
 
 Labels ToLabels(const LabelMap& labels);
 

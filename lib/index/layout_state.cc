@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "lib/cluster/device_choice.h"
 #include "lib/index/scan.h"
@@ -50,12 +49,11 @@ void LayoutState::Follow(const Cluster& cluster) {
     const Position start = layout_->chunks()[chunk].first;
     const uint32_t count = layout_->chunks()[chunk].count;
     uint64_t nodes = 0;
-    bool differs = structure;  // In devices that are wholly free.
     for (; i < changed_.size(); ++i) {
       const Position p = layout_->position(changed_[i]);
       if (p - start >= count) break;
       nodes |= uint64_t{1} << (p - start);
-      differs |= std::exchange(whole_[p], free_[i]) != free_[i];
+      SetWhole(p, free_[i], levels);
       if (!structure) continue;
       const uint8_t before = devices_[p];
       ReadStructure(cluster, p);
@@ -64,22 +62,30 @@ void LayoutState::Follow(const Cluster& cluster) {
     if (has_summaries_) chunk_stale_[chunk] |= nodes;
     ring_[version_++ & (ring_.size() - 1)] = {nodes, chunk, structure};
     chunk_version_[chunk] = version_;
-    if (differs && levels == levels_) Sort(chunk);
   }
   if (fewer) levels_ = *std::ranges::max_element(devices_);
   if (levels != levels_) SortAll();
 }
 
-// By the devices that are wholly free.
-void LayoutState::Sort(uint32_t chunk) {
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  Scans().at_least(whole_.data() + c.first, c.count, levels_,
-                   at_least_.data() + size_t{chunk} * levels_);
+// Enters the devices that are wholly free, with so many levels in at_least_.
+void LayoutState::SetWhole(Position p, uint32_t devices, uint32_t levels) {
+  uint64_t* at_least = at_least_.data() + size_t{layout_->chunk_of(p)} * levels;
+  const uint32_t before = whole_[p];
+  whole_[p] = static_cast<uint8_t>(devices);
+  const uint32_t end = std::min(std::max(before, devices), levels);
+  for (uint32_t k = std::min(before, devices); k < end; ++k) {
+    at_least[k] ^= layout_->bit(p);
+  }
 }
 
+// By the devices that are wholly free.
 void LayoutState::SortAll() {
   at_least_.resize(layout_->chunks().size() * levels_);
-  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) Sort(c);
+  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
+    const Layout::Chunk& chunk = layout_->chunks()[c];
+    Scans().at_least(whole_.data() + chunk.first, chunk.count, levels_,
+                     at_least_.data() + size_t{c} * levels_);
+  }
 }
 
 void LayoutState::Build(const Cluster& cluster) {

@@ -76,7 +76,7 @@ class LayoutState {
   void Build(const Cluster& cluster);
   void Follow(const Cluster& cluster);
   void ReadStructure(const Cluster& cluster, Position p);
-  void Sort(uint32_t chunk);
+  void SetWhole(Position p, uint32_t devices, uint32_t levels);
   void SortAll();
 
   const Layout* layout_ = nullptr;

@@ -71,6 +71,7 @@ const T* FindKey(const std::vector<T>& list, std::string_view key) {
 template <class List, class NameOf>
 absl::Status NoneTwice(const List& list, const char* field, const char* member,
                        NameOf name_of) {
+  if (list.size() <= 1) return absl::OkStatus();
   std::set<std::string_view> seen;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string& name = std::invoke(name_of, list[i]);

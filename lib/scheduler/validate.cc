@@ -60,6 +60,23 @@ inline constexpr bool kIsVariant = false;
 template <class... Ts>
 inline constexpr bool kIsVariant<std::variant<Ts...>> = true;
 
+template <std::integral N>
+bool IsWithin(const Bound& bound, N n) {
+  if constexpr (std::is_same_v<N, bool>) {
+    return true;
+  } else {
+    if (bound.or_forever && std::in_range<Time>(n) &&
+        static_cast<Time>(n) == kForever) {
+      return true;
+    }
+    if (std::cmp_greater_equal(n, bound.least) &&
+        std::cmp_less_equal(n, bound.most)) {
+      return true;
+    }
+    return bound.most == Bound().most && std::cmp_greater(n, 0);
+  }
+}
+
 // Sizes of these have an end together: see kMaxSize.
 template <class T>
 inline constexpr bool kIsSized =
@@ -78,6 +95,9 @@ class Validator {
       using M = std::remove_cvref_t<decltype(member)>;
       if (!status.ok()) return;
       size_ += 16;
+      if constexpr (std::integral<M>) {  // Most members are.
+        if (IsWithin(bounds::BoundOf(value, name, member), member)) return;
+      }
       if constexpr (std::is_same_v<M, Resources>) {
         status = Amounts(member, std::is_same_v<T, PlacementOptions>,
                          std::is_same_v<T, ExternalUsage>);
@@ -103,20 +123,9 @@ class Validator {
     return absl::OkStatus();
   }
 
-  absl::Status Member(const Bound&, bool) { return absl::OkStatus(); }
-
   template <std::integral N>
   absl::Status Member(const Bound& bound, N n) {
-    if (bound.or_forever && std::in_range<Time>(n) &&
-        static_cast<Time>(n) == kForever) {
-      return absl::OkStatus();
-    }
-    if (std::cmp_greater_equal(n, bound.least) &&
-        std::cmp_less_equal(n, bound.most)) {
-      return absl::OkStatus();
-    }
-    const bool any = bound.most == Bound().most && std::cmp_greater(n, 0);
-    return any ? absl::OkStatus() : OutOf(n, bound);
+    return IsWithin(bound, n) ? absl::OkStatus() : OutOf(n, bound);
   }
 
   template <class E>

@@ -43,9 +43,9 @@ void ReadJson(const Json& value, const std::string& path, ReadLog* log,
              &out->emplace_back());
   }
 }
-template <class T>
+template <class T, class Less>
 void ReadJson(const Json& value, const std::string& path, ReadLog* log,
-              std::map<std::string, T>* out) {
+              std::map<std::string, T, Less>* out) {
   if (!value.is_object()) return log->Fail(path, "an object");
   for (const auto& [key, member] : value.items()) {
     ReadJson(member, path + "." + key, log, &(*out)[key]);

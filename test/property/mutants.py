@@ -313,7 +313,8 @@ def build(tree, program):
 
 def configure(root, tree):
     copy_tree(root, tree)
-    made = run(["cmake", "--preset", "dev"], tree)
+    # What is taken out may leave something unused.
+    made = run(["cmake", "--preset", "dev", "-DMUSTER_WERROR=OFF"], tree)
     if made.returncode == 0:
         made = build(tree, STORIES)
     if made.returncode == 0:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@
 namespace muster::kubernetes::api {
 
 // Labels, annotations, selectors.
-using StringMap = std::map<std::string, std::string>;
+using StringMap = std::map<std::string, std::string, std::less<>>;
 // Resource name to amount, in thousandths of the unit (cores, bytes, pieces),
 // rounded up as the API server does.
 using ResourceList = std::map<std::string, int64_t>;

@@ -8,12 +8,18 @@ namespace muster::kubernetes::api {
 namespace {
 
 constexpr size_t kMostName = 253;  // As of DNS names.
+constexpr size_t kUsualPath = 160;
 
 absl::Status NoSegment(std::string_view part) {
   return absl::InvalidArgumentError(
       std::string(part) +
       ": must be 1 to 253 bytes, not '.' or '..', without '/', '%' and control "
       "characters");
+}
+
+void AppendSegment(std::string_view part, std::string* path) {
+  *path += '/';
+  text::AppendPercentEncoded(part, path);
 }
 
 std::string PluralOf(std::string_view kind) {
@@ -41,18 +47,22 @@ absl::StatusOr<std::string> CollectionPath(const ResourceType& type,
   }
   if (!IsPathSegment(type.version)) return NoSegment("version");
   if (!IsPathSegment(type.plural)) return NoSegment("resource");
-  std::string path = type.group.empty() ? "/api" : "/apis/";
-  path += PercentEncoded(type.group);
-  path += "/" + PercentEncoded(type.version);
+  std::string path;
+  path.reserve(kUsualPath);
+  path += type.group.empty() ? "/api" : "/apis";
+  if (!type.group.empty()) AppendSegment(type.group, &path);
+  AppendSegment(type.version, &path);
   if (!namespace_name.empty()) {
     if (!type.namespaced) {
       return absl::InvalidArgumentError("namespace: must be empty for " +
                                         std::string(type.plural));
     }
     if (!IsPathSegment(namespace_name)) return NoSegment("namespace");
-    path += "/namespaces/" + PercentEncoded(namespace_name);
+    path += "/namespaces";
+    AppendSegment(namespace_name, &path);
   }
-  return path + "/" + PercentEncoded(type.plural);
+  AppendSegment(type.plural, &path);
+  return path;
 }
 
 absl::StatusOr<std::string> ObjectPath(const ResourceType& type,
@@ -66,10 +76,10 @@ absl::StatusOr<std::string> ObjectPath(const ResourceType& type,
   auto path = CollectionPath(type, namespace_name);
   if (!path.ok()) return path;
   if (!IsPathSegment(name)) return NoSegment("name");
-  *path += "/" + PercentEncoded(name);
+  AppendSegment(name, &*path);
   if (!subresource.empty()) {
     if (!IsPathSegment(subresource)) return NoSegment("subresource");
-    *path += "/" + PercentEncoded(subresource);
+    AppendSegment(subresource, &*path);
   }
   return path;
 }

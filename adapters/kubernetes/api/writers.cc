@@ -11,6 +11,8 @@
 namespace muster::kubernetes::api {
 namespace {
 
+constexpr size_t kUsualBinding = 384;  // Bytes.
+
 using Json = nlohmann::json;  // Objects are in the order of their keys.
 
 std::string ToText(const Json& json) {
@@ -95,10 +97,12 @@ Json SeriesOf(int32_t count, UnixMillis last_time) {
 }  // namespace
 
 // Thousands are made at a time: no document is built for it.
-std::string BindingBody(const ObjectReference& pod, std::string_view node,
-                        const StringMap& annotations) {
-  std::string body = R"({"apiVersion":"v1","kind":"Binding","metadata":{)";
-  if (!annotations.empty()) {
+std::string BindingBody(const PodBinding& binding,
+                        std::initializer_list<Annotation> annotations) {
+  std::string body;
+  body.reserve(kUsualBinding);
+  body += R"({"apiVersion":"v1","kind":"Binding","metadata":{)";
+  if (annotations.size() > 0) {
     body += R"("annotations":)";
     char before = '{';
     for (const auto& [key, value] : annotations) {
@@ -111,16 +115,17 @@ std::string BindingBody(const ObjectReference& pod, std::string_view node,
     body += "},";
   }
   body += R"("name":)";
-  AppendText(pod.name, &body);
-  const std::pair<const char*, const std::string&> others[] = {
-      {R"(,"namespace":)", pod.namespace_name}, {R"(,"uid":)", pod.uid}};
+  AppendText(binding.name, &body);
+  const std::pair<const char*, std::string_view> others[] = {
+      {R"(,"namespace":)", binding.namespace_name},
+      {R"(,"uid":)", binding.uid}};
   for (const auto& [field, value] : others) {
     if (value.empty()) continue;
     body += field;
     AppendText(value, &body);
   }
   body += R"(},"target":{"apiVersion":"v1","kind":"Node","name":)";
-  AppendText(node, &body);
+  AppendText(binding.node, &body);
   body += "}}";
   return body;
 }

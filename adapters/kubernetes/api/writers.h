@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/kubernetes/api/objects.h"
@@ -36,10 +38,18 @@ struct ObjectReference {
 
 // --- Pods --------------------------------------------------------------------
 
+struct PodBinding {
+  std::string_view namespace_name{};
+  std::string_view name{};
+  std::string_view uid{};
+  std::string_view node{};
+};
+using Annotation = std::pair<std::string_view, std::string_view>;
+
 // POST .../pods/NAME/binding. The pod is refused (409) if it has another uid.
-// The server puts the annotations on the pod.
-std::string BindingBody(const ObjectReference& pod, std::string_view node,
-                        const StringMap& annotations);
+// The server puts the annotations, of different keys, on the pod.
+std::string BindingBody(const PodBinding& binding,
+                        std::initializer_list<Annotation> annotations);
 
 struct DeleteOptions {
   std::string uid{};                       // Precondition: 409 for another one.

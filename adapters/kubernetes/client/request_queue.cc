@@ -59,8 +59,9 @@ absl::Status RequestQueue::Submit(Write write, OnOutcome on_outcome) {
   const std::string& key = item.write.key;
   bool turn = true;
   if (!key.empty()) {
-    keys_[key].insert(sequence);
-    turn = *keys_[key].begin() == sequence;
+    auto& line = keys_[key];
+    line.push_back(sequence);
+    turn = line.size() == 1;
   }
   Enter(sequence, &item, turn ? Place::kReady : Place::kBehindKey);
   return absl::OkStatus();
@@ -122,7 +123,8 @@ Millis RequestQueue::Advance(Millis now) {
 }
 
 void RequestQueue::EndBackOffs(Millis now) {
-  for (const Sequence sequence : std::set<Sequence>(new_back_offs_)) {
+  for (const Sequence sequence :
+       std::vector<Sequence>(new_back_offs_.begin(), new_back_offs_.end())) {
     Item& item = items_.at(sequence);
     Leave(sequence, item);
     item.due = Later(now, item.due);
@@ -255,11 +257,11 @@ void RequestQueue::Finish(Items::iterator it, Outcome of_item) {
   items_.erase(it);
   if (!key.empty()) {
     const auto line = keys_.find(key);
-    line->second.erase(sequence);
+    line->second.erase(std::ranges::find(line->second, sequence));
     if (line->second.empty()) {
       keys_.erase(line);
     } else {
-      const Sequence next = *line->second.begin();
+      const Sequence next = line->second.front();
       Item& item = items_.at(next);
       if (item.place == Place::kBehindKey) {
         Leave(next, item);
@@ -272,7 +274,7 @@ void RequestQueue::Finish(Items::iterator it, Outcome of_item) {
 
 void RequestQueue::DropWaiting() {
   std::vector<Sequence> sequences;
-  for (const std::set<Sequence>& waiting : waiting_) {
+  for (const auto& waiting : waiting_) {
     sequences.insert(sequences.end(), waiting.begin(), waiting.end());
   }
   for (const Sequence sequence : sequences) {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "adapters/kubernetes/client/backoff.h"
 #include "adapters/kubernetes/client/clock.h"
@@ -152,13 +154,16 @@ class RequestQueue final : public Receiver {
   Millis may_start_until_ = kNever;
   Sequence next_ = 1;
   Items items_{};
-  std::array<std::set<Sequence>, kUrgencies> waiting_{};  // All places but one.
-  std::array<std::set<Sequence>, kUrgencies> ready_{};
-  std::set<Sequence> new_back_offs_{};
-  std::set<std::pair<Millis, Sequence>> back_offs_{};
-  std::set<std::pair<Millis, Sequence>> last_starts_{};  // Of what waits.
-  std::map<std::string, std::set<Sequence>> keys_{};  // The first has the turn.
-  std::map<RequestId, Sequence> requests_{};
+  // In all places but one.
+  std::array<absl::btree_set<Sequence>, kUrgencies> waiting_{};
+  std::array<absl::btree_set<Sequence>, kUrgencies> ready_{};
+  absl::btree_set<Sequence> new_back_offs_{};
+  absl::btree_set<std::pair<Millis, Sequence>> back_offs_{};
+  // Of what waits.
+  absl::btree_set<std::pair<Millis, Sequence>> last_starts_{};
+  // Ascending; the first has the turn.
+  absl::flat_hash_map<std::string, absl::InlinedVector<Sequence, 2>> keys_{};
+  absl::flat_hash_map<RequestId, Sequence> requests_{};
   std::array<int, kUrgencies> under_way_{};
   RequestQueueCounts counts_{};
 };

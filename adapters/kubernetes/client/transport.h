@@ -19,8 +19,8 @@ inline constexpr char kJsonType[] = "application/json";
 
 struct HttpRequest {
   std::string method = "GET";
-  std::string path{};          // With its query: "/api/v1/pods?limit=500".
-  std::string content_type{};  // Of the body; "" without one.
+  std::string path{};               // With its query: "/api/v1/pods?limit=500".
+  std::string_view content_type{};  // Of the body, a literal; "" without one.
   std::string body{};
   // From when it goes out until its end; 0: none.
   Millis timeout = 30'000;

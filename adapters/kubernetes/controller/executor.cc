@@ -39,10 +39,8 @@ void Executor::Bind(TaskId task, TaskSlot* slot) {
   s_.outbox.Ask(AwaitedRequest{
       .body = BindRequest{.pod = s_.gangs.FindPod(slot->pod)->ref,
                           .node = slot->node,
-                          .annotations = {{kTaskAnnotation,
-                                           absl::StrCat(task.index)},
-                                          {kDecisionAnnotation,
-                                           absl::StrCat(slot->decision)}}},
+                          .task = task.index,
+                          .decision = slot->decision},
       .pod = slot->pod,
       .attempt = slot->attempt});
 }

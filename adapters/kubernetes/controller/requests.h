@@ -31,7 +31,9 @@ struct PodRef {
 struct BindRequest {
   PodRef pod{};
   std::string node{};
-  api::StringMap annotations{};  // The API server gives them to the pod.
+  // The API server annotates the pod with them.
+  uint32_t task = 0;      // TaskId::index.
+  uint64_t decision = 0;  // Decision::seq.
 
   friend bool operator==(const BindRequest&, const BindRequest&) = default;
 };

@@ -32,8 +32,12 @@ class Maker {
       : id_(id), options_(options), wall_(wall) {}
 
   absl::StatusOr<client::Write> operator()(const BindRequest& bind) const {
-    client::Write write = Post(
-        api::BindingBody(PodObject(bind.pod), bind.node, bind.annotations));
+    const PodRef& pod = bind.pod;
+    const std::string decision = absl::StrCat(bind.decision);
+    const std::string task = absl::StrCat(bind.task);
+    client::Write write = Post(api::BindingBody(
+        {pod.namespace_name, pod.name, pod.uid, bind.node},
+        {{kDecisionAnnotation, decision}, {kTaskAnnotation, task}}));
     return At(api::BindingPath(bind.pod.namespace_name, bind.pod.name),
               bind.pod, std::move(write));
   }

@@ -298,9 +298,8 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
   pod.node_name = bind.node;
   pod.phase = "Running";
   pod.start_time = now_ / kMillisecond;
-  for (const auto& [key, value] : bind.annotations) {
-    pod.meta.annotations[key] = value;
-  }
+  pod.meta.annotations[kTaskAnnotation] = absl::StrCat(bind.task);
+  pod.meta.annotations[kDecisionAnnotation] = absl::StrCat(bind.decision);
   Changed(bind.pod.name);
   if (!fault) bound_.insert(bind.pod.uid);
   return {id, fault ? fault->outcome : ApiOutcome::kDone, ""};

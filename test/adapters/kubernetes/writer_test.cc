@@ -49,7 +49,7 @@ Json PostOf(const client::Write& write, const std::string& path) {
 
 TEST(WriterTest, ABinding) {
   const client::Write write =
-      WriteOf(BindRequest{kPod, "n1", {{kTaskAnnotation, "3"}}});
+      WriteOf(BindRequest{kPod, "n1", /*task=*/3, /*decision=*/42});
   const Json body = PostOf(write, kPath + "/binding");
   EXPECT_EQ(write.http.content_type, "application/json");
   EXPECT_EQ(write.urgency, Urgency::kDecision);
@@ -59,6 +59,7 @@ TEST(WriterTest, ABinding) {
   EXPECT_TRUE(write.retry_429);
   EXPECT_EQ(body["metadata"]["uid"], "u1");
   EXPECT_EQ(body["metadata"]["annotations"][kTaskAnnotation], "3");
+  EXPECT_EQ(body["metadata"]["annotations"][kDecisionAnnotation], "42");
   EXPECT_EQ(body["target"]["name"], "n1");
 }
 

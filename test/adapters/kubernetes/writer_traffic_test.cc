@@ -65,10 +65,7 @@ class WriterTrafficTest : public testing::Test {
     return answer;
   }
   ApiAnswer Bind(const std::string& pod, const std::string& node) {
-    return Ask(
-        BindRequest{pods_.at(pod),
-                    node,
-                    {{kTaskAnnotation, "0"}, {kDecisionAnnotation, "7"}}});
+    return Ask(BindRequest{pods_.at(pod), node, /*task=*/0, /*decision=*/7});
   }
   ApiAnswer Evict(const std::string& pod) {
     return Ask(EvictRequest{pods_.at(pod)});

@@ -16,6 +16,10 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
+PodBinding BindingTo(std::string_view node) {
+  return {.namespace_name = "ns", .name = "p-0", .uid = "u-1", .node = node};
+}
+
 const ObjectReference kPod{.api_version = "v1",
                            .kind = "Pod",
                            .namespace_name = "ns",
@@ -23,14 +27,15 @@ const ObjectReference kPod{.api_version = "v1",
                            .uid = "u-1"};
 
 TEST(WritersTest, ABindingNamesTheNodeAndThePodsUid) {
-  EXPECT_EQ(Json::parse(BindingBody(kPod, "gpu-17", {{"a/b", "x\"y\n"}})),
+  EXPECT_EQ(Json::parse(BindingBody(BindingTo("gpu-17"), {{"a/b", "x\"y\n"}})),
             Json::parse(R"({"apiVersion": "v1", "kind": "Binding",
               "metadata": {"name": "p-0", "namespace": "ns", "uid": "u-1",
                            "annotations": {"a/b": "x\"y\n"}},
               "target": {"apiVersion": "v1", "kind": "Node",
                          "name": "gpu-17"}})"));
-  EXPECT_FALSE(Json::parse(BindingBody(kPod, "n", {}))["metadata"].contains(
-      "annotations"));
+  EXPECT_FALSE(
+      Json::parse(BindingBody(BindingTo("n"), {}))["metadata"].contains(
+          "annotations"));
 }
 
 TEST(WritersTest, AnEvictionHasThePreconditionAndTheGrace) {
@@ -202,8 +207,8 @@ TEST(WritersTest, AnyTextComesBack) {
         EventBody({.name = text, .regarding = {.name = text}, .note = text}));
     EXPECT_EQ(event["note"], text);
     EXPECT_EQ(event["metadata"]["name"], text);
-    const ObjectReference pod{.name = text, .uid = text};
-    const Json binding = Json::parse(BindingBody(pod, text, {{text, text}}));
+    const Json binding = Json::parse(
+        BindingBody({.name = text, .uid = text, .node = text}, {{text, text}}));
     EXPECT_EQ(binding["target"]["name"], text);
     EXPECT_EQ(binding["metadata"]["annotations"][text], text);
     const Json patch = Json::parse(PodStatusPatchBody(
