@@ -192,12 +192,10 @@ void Compare(Size size, bool one_rack, bool fewest_gangs) {
   ASSERT_EQ(answer.status, 0) << answer.output;
   std::istringstream lines(answer.output);
   double sum = 0, worst = 0;
-  int64_t most_beyond = 0;
   for (const int64_t is : lost) {
     int64_t least = 0;
     ASSERT_TRUE(lines >> least);
     EXPECT_GE(is, least);
-    most_beyond = std::max(most_beyond, is - least);
     const double ratio = static_cast<double>(is) / static_cast<double>(least);
     sum += ratio;
     worst = std::max(worst, ratio);
@@ -207,8 +205,8 @@ void Compare(Size size, bool one_rack, bool fewest_gangs) {
               size.nodes, one_rack ? ", one rack" : "", size.want, mean, worst,
               fewest_gangs ? "fewest gangs" : "least work");
   EXPECT_LE(mean, 1.01);
-  // Of so few gangs one more may be more than a twentieth.
-  EXPECT_TRUE(worst <= 1.05 || (fewest_gangs && most_beyond <= 1));
+  // Gangs are counted: one more of 50 is 1.02.
+  EXPECT_LE(worst, fewest_gangs ? 1.07 : 1.05);
 }
 
 constexpr Size kSizes[] = {{16, 2},  {16, 4},   {32, 4},  {64, 4},  {64, 8},
