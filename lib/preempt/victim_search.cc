@@ -30,8 +30,8 @@ namespace {
 constexpr uint64_t kSwapPart = 4;
 constexpr uint64_t kExchangePart = 16;
 constexpr uint64_t kTriedPart = 12;
-// And what a runner-up has in all of them.
-constexpr uint64_t kRunnerUpPart = 16;
+// And what a runner-up has in all of them: no decision rests on it.
+constexpr uint64_t kRunnerUpPart = 400;
 constexpr uint64_t kSetsPerStep = 8;
 // All sets of so few are looked at before others search for something better.
 constexpr size_t kFewCandidates = 12;
@@ -345,7 +345,9 @@ RunnerUp PrioritySearch::FindRunnerUp() {
 void PrioritySearch::TryAnyBelow(uint32_t count, uint64_t last_step) {
   for (const VictimRegion* region : RegionsBelow(count)) {
     if (best_.found || problem_.searched() >= last_step) return;
-    if (IsPossible(*region)) TryGreedy(*region);
+    // Each of its nodes takes a step.
+    const uint64_t least = problem_.searched() + region->nodes.size();
+    if (least <= last_step && IsPossible(*region)) TryGreedy(*region);
   }
 }
 
