@@ -227,6 +227,7 @@ class QueueVictimPolicy {
     std::vector<TaskState> tasks;
     if (Stops(d.kind)) {
       sign = -1;
+      stopped_.insert(d.gang);
       // Of a suspended gang: what it keeps, not what it had.
       if (g.phase == GangPhase::kNominated ||
           g.phase == GangPhase::kSuspended) {
@@ -235,8 +236,9 @@ class QueueVictimPolicy {
       if (d.tasks.empty() && nominated_.contains(d.gang)) {
         tasks = nominated_[d.gang];
       }
-    } else if (Places(d.kind) && g.phase != GangPhase::kNominated) {
-      sign = 1;
+    } else if (Places(d.kind) && (g.phase != GangPhase::kNominated ||
+                                  stopped_.contains(d.gang))) {
+      sign = 1;  // It did not have its places, or has lost them.
     }
     const bool kept = sign < 0 && g.phase == GangPhase::kSuspended;
     for (const PlannedTaskRecord& p : d.tasks) {
@@ -256,7 +258,9 @@ class QueueVictimPolicy {
   }
 
   const Trial& trial_;
-  std::map<std::string, std::vector<TaskState>> nominated_;  // In this plan.
+  // In this plan.
+  std::map<std::string, std::vector<TaskState>> nominated_;
+  std::set<std::string> stopped_;
 };
 
 }  // namespace
