@@ -42,7 +42,7 @@ class ChangeLog {
   uint64_t Mark() { return mark_ = version_; }
   void UndoneSince(uint64_t mark) {
     if (seen_ > mark) return;
-    lost_ = oldest();  // What was written over stays so.
+    lost_ = std::min(mark, oldest());  // What was written over stays so.
     version_ = mark;
   }
   // Appends the nodes changed since `version`, each at least once; false if

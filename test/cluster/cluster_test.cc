@@ -321,6 +321,9 @@ TEST(ClusterTest, MoreUndoneChangesThanTheLogHolds) {
   EXPECT_FALSE(cluster.ChangedSince(old, &changed));
   ASSERT_TRUE(cluster.ChangedSince(before, &changed));
   EXPECT_THAT(changed, IsEmpty());
+  MustTake(cluster, b, shape);
+  ASSERT_TRUE(cluster.ChangedSince(before, &changed));
+  EXPECT_THAT(changed, ElementsAre(b));
 }
 
 // Two who follow the log, one more often than the other, know what is free at
