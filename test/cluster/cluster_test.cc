@@ -2,9 +2,6 @@
 
 #include "lib/cluster/cluster.h"
 
-#include <cstdint>
-#include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,8 +13,6 @@ namespace muster {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::IsSupersetOf;
 
 std::vector<std::string> KeysOf(const Cluster& cluster) {
   std::vector<std::string> keys;
@@ -229,165 +224,6 @@ TEST(ClusterTest, TheHashSeesKeysAndNotIndices) {
   EXPECT_NE(one, other);
   MustTake(backward, backward.Find("b").index, other);
   EXPECT_EQ(forward.Hash(), backward.Hash());
-}
-
-TEST(ClusterTest, ANodeThatChangesInARowUnseenIsOneChange) {
-  Cluster cluster = EmptyCluster();
-  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
-  const NodeIndex b = cluster.Upsert(GpuNode("b", 8)).index;
-  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-  const uint64_t version = cluster.changed_version();
-  MustTake(cluster, a, shape);
-  MustTake(cluster, a, shape);
-  MustTake(cluster, b, shape);
-  std::vector<NodeIndex> changed;
-  ASSERT_TRUE(cluster.ChangedSince(version, &changed));
-  EXPECT_THAT(changed, ElementsAre(a, b));
-  // A reader that has seen a change is told of the next one.
-  const uint64_t seen = cluster.changed_version();
-  MustTake(cluster, b, shape);
-  EXPECT_GT(cluster.changed_version(), seen);
-  ASSERT_TRUE(cluster.ChangedSince(seen, &changed));
-  EXPECT_THAT(changed, ElementsAre(b));
-}
-
-TEST(ClusterTest, WhatIsUndoneUnseenIsNoChange) {
-  Cluster cluster = EmptyCluster();
-  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
-  const NodeIndex b = cluster.Upsert(GpuNode("b", 8)).index;
-  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-  const uint64_t before = cluster.changed_version();
-  const Cluster::Mark outer = cluster.Begin();
-  MustTake(cluster, a, shape);
-  const Cluster::Mark inner = cluster.Begin();
-  MustTake(cluster, b, shape);
-  cluster.Rollback(inner);
-  std::vector<NodeIndex> changed;
-  ASSERT_TRUE(cluster.ChangedSince(before, &changed));
-  EXPECT_THAT(changed, ElementsAre(a));
-  cluster.Rollback(outer);
-  EXPECT_EQ(cluster.changed_version(), before);
-  ASSERT_TRUE(cluster.ChangedSince(before, &changed));
-  EXPECT_THAT(changed, IsEmpty());
-}
-
-TEST(ClusterTest, WhoHasSeenWhatIsUndoneIsToldOfThat) {
-  Cluster cluster = EmptyCluster();
-  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
-  const NodeIndex b = cluster.Upsert(GpuNode("b", 8)).index;
-  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-  const Cluster::Mark mark = cluster.Begin();
-  MustTake(cluster, a, shape);
-  const uint64_t seen = cluster.changed_version();
-  MustTake(cluster, b, shape);
-  cluster.Rollback(mark);
-  std::vector<NodeIndex> changed;
-  ASSERT_TRUE(cluster.ChangedSince(seen, &changed));
-  EXPECT_THAT(changed, IsSupersetOf({a, b}));
-}
-
-// Also where the same node was the last to change before.
-TEST(ClusterTest, WhoHasSeenTheSameNodeOnceMoreIsToldOfThat) {
-  Cluster cluster = EmptyCluster();
-  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
-  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-  MustTake(cluster, a, shape);
-  const Cluster::Mark mark = cluster.Begin();
-  MustTake(cluster, a, shape);
-  const uint64_t seen = cluster.changed_version();
-  cluster.Rollback(mark);
-  std::vector<NodeIndex> changed;
-  ASSERT_TRUE(cluster.ChangedSince(seen, &changed));
-  EXPECT_THAT(changed, ElementsAre(a));
-}
-
-// They are written over those of before, which nobody is told of any more.
-TEST(ClusterTest, MoreUndoneChangesThanTheLogHolds) {
-  Cluster cluster = EmptyCluster();
-  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
-  const NodeIndex b = cluster.Upsert(GpuNode("b", 8)).index;
-  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-  const uint64_t old = cluster.changed_version();
-  MustTake(cluster, a, shape);
-  const uint64_t before = cluster.changed_version();
-  const Cluster::Mark mark = cluster.Begin();
-  for (int i = 0; i < 100; ++i) {
-    for (const NodeIndex n : {a, b}) {
-      cluster.Credit(MustTake(cluster, n, shape), Ledger::kBoth);
-    }
-  }
-  cluster.Rollback(mark);
-  std::vector<NodeIndex> changed;
-  EXPECT_FALSE(cluster.ChangedSince(old, &changed));
-  ASSERT_TRUE(cluster.ChangedSince(before, &changed));
-  EXPECT_THAT(changed, IsEmpty());
-  MustTake(cluster, b, shape);
-  ASSERT_TRUE(cluster.ChangedSince(before, &changed));
-  EXPECT_THAT(changed, ElementsAre(b));
-}
-
-// Two who follow the log, one more often than the other, know what is free at
-// any time, whatever is tried, undone and kept in between.
-TEST(ClusterTest, FollowersOfTheLogKnowWhatIsFree) {
-  struct Follower {
-    void Follow(const Cluster& cluster) {
-      const uint64_t now = cluster.changed_version();
-      if (!cluster.ChangedSince(version, &nodes)) {
-        nodes = {cluster.nodes().begin(), cluster.nodes().end()};
-      }
-      version = now;
-      for (const NodeIndex n : nodes) {
-        free[n] = cluster.free(n, cluster.device_kind(), Ledger::kLater);
-      }
-      for (const NodeIndex n : cluster.nodes()) {
-        EXPECT_EQ(free[n],
-                  cluster.free(n, cluster.device_kind(), Ledger::kLater));
-      }
-    }
-    uint64_t version = 0;
-    std::vector<NodeIndex> nodes{};
-    std::map<NodeIndex, int64_t> free{};
-  };
-  for (uint32_t seed = 1; seed <= 50; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937 random(seed);
-    const auto below = [&](uint32_t end) { return random() % end; };
-    Cluster cluster = EmptyCluster();
-    std::vector<NodeIndex> nodes;
-    for (const char* key : {"a", "b", "c"}) {
-      nodes.push_back(cluster.Upsert(GpuNode(key, 8)).index);
-    }
-    const ShapeId shape = cluster.Intern(GpuRole(1), 0);
-    std::vector<Cluster::Mark> open;
-    Follower often, rare;
-    for (int step = 0; step < 2'000; ++step) {
-      const NodeIndex node = nodes[below(3)];
-      Allocation taken;
-      switch (below(6)) {
-        case 0:
-          if (open.size() < 4) open.push_back(cluster.Begin());
-          break;
-        case 1:
-          if (open.empty()) break;
-          below(3) == 0 ? cluster.Commit(open.back())
-                        : cluster.Rollback(open.back());
-          open.pop_back();
-          break;
-        case 2:
-          if (below(3) == 0) often.Follow(cluster);
-          if (below(30) == 0) rare.Follow(cluster);
-          break;
-        default:
-          if (cluster.Take(node, shape, Ledger::kBoth, &taken) &&
-              below(3) > 0) {
-            cluster.Credit(taken, Ledger::kBoth);
-          }
-      }
-    }
-    often.Follow(cluster);
-    rare.Follow(cluster);
-    if (testing::Test::HasFailure()) return;
-  }
 }
 
 TEST(ClusterTest, WithoutADeviceKindDevicesAreCountedAllTheSame) {
