@@ -322,7 +322,7 @@ void PrioritySearch::SearchRegion(const VictimRegion& region) {
 
 RunnerUp PrioritySearch::FindRunnerUp() {
   if (best_.victims.empty()) return {};
-  const Solution solution = std::exchange(best_, {});
+  Solution solution = std::exchange(best_, {});
   const auto out =
       std::ranges::max_element(solution.victims, {}, [&](const Victim& v) {
         return problem_.CostOf(v.candidate, v.tasks).cost;
@@ -334,7 +334,7 @@ RunnerUp PrioritySearch::FindRunnerUp() {
     if (end >= count_ && !best_.found) TryAnyBelow(end, last_step);
   }
   victims_.LeaveOut(VictimSet::kNobody);
-  const Solution others = std::exchange(best_, solution);
+  const Solution others = std::exchange(best_, std::move(solution));
   if (others.victims.empty()) return {};
   return {
       .victims = static_cast<uint32_t>(others.victims.size()),

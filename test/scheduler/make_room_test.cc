@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 // A question for victims may be active alone, without the one for room. Where
 // there is room it finds a place and no victims, hence no runner-up of them.
 TEST(MakeRoomTest, WhereThereIsRoomItFindsNoVictims) {
-  TablesStage s{SchedulerConfig()};
+  TablesStage s;
   s.HasNode(8);
   s.Happens(PriorityClassChanged{{.key = "low"}});
   s.Happens(PriorityClassChanged{{.key = "high", .value = 20}});

@@ -38,8 +38,8 @@ class Maker {
     client::Write write = Post(api::BindingBody(
         {pod.namespace_name, pod.name, pod.uid, bind.node},
         {{kDecisionAnnotation, decision}, {kTaskAnnotation, task}}));
-    return At(api::BindingPath(bind.pod.namespace_name, bind.pod.name),
-              bind.pod, std::move(write));
+    return At(api::BindingPath(pod.namespace_name, pod.name), pod,
+              std::move(write));
   }
 
   absl::StatusOr<client::Write> operator()(const EvictRequest& evict) const {
