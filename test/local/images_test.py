@@ -190,9 +190,15 @@ class PodmanTest(ImagesTest):
             entry = [w.split("=", 1)[1] for w in words if w.startswith("--entrypoint=")]
             directory = next(w.split("=", 1)[1] for w in words if w.startswith("--workdir="))
             command = (entry or ["echo", "entrypoint"]) + words[image + 1:]
+            # A stop waits until it can be passed on.
+            stop = {{signal.SIGTERM}}
+            signal.pthread_sigmask(signal.SIG_BLOCK, stop)
             # As conmon: the container is in a session of its own.
-            child = subprocess.Popen(command, cwd=directory, start_new_session=True)
+            child = subprocess.Popen(
+                command, cwd=directory, start_new_session=True,
+                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stop))
             signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, stop)
             code = child.wait()
             sys.exit(code if code >= 0 else 128 - code)
             """))
@@ -222,7 +228,7 @@ class PodmanTest(ImagesTest):
         number = self.job({"image": "localhost/train:1", "command": ["sh", "-c", textwrap.dedent("""
             trap 'echo saved' TERM
             echo $$$$ > pid; mv pid up
-            while :; do sleep 0.02; done""")]}, terminationGracePeriodSeconds=1)
+            while :; do sleep 0.02; done""")]}, terminationGracePeriodSeconds=5)
         self.d.until(lambda: (self.work / "up").exists())
         container = int((self.work / "up").read_text())
         self.d.delete(f"/v1/jobs/{number}")
