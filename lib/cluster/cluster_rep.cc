@@ -240,7 +240,17 @@ inline void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
 void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
   if (!nodes.exists(a.node)) return;
   Apply(a, ledger, sign);
-  if (!transactions.empty()) postings.emplace_back(a, ledger, sign);
+  if (transactions.empty()) return;
+  // What takes the last one back needs no undoing, nor does that: the log of a
+  // search that tries much is as long as what it holds.
+  if (postings.size() > transactions.back().postings) {
+    const Posting& last = postings.back();
+    if (last.sign == -sign && last.ledger == ledger && last.allocation == a) {
+      postings.pop_back();
+      return;
+    }
+  }
+  postings.emplace_back(a, ledger, sign);
 }
 
 Cluster::Mark Cluster::Begin() {

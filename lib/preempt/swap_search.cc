@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace muster::preempt {
 namespace {
@@ -12,6 +14,8 @@ constexpr uint32_t kNone = 0xffffffff;
 // Restarts of the search, and the largest distance of a restart in steps.
 constexpr uint32_t kKicks = 48;
 constexpr uint32_t kAway = 3;
+// What any victims cost less than.
+constexpr VictimCost kNothing{.cost = std::numeric_limits<int64_t>::max()};
 
 }  // namespace
 
@@ -22,12 +26,14 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   last_step_ =
       std::min(problem_.searched() + steps, problem_.request().victim_steps);
   found_ = found;
+  best_ = kNothing;
+  FindPlaces(region);
+  StartFrom(*found);
   best_ = {};
   for (const Victim& v : *found) {
     best_ += problem_.CostOf(v.candidate, v.tasks);
   }
-  FindPlaces(region);
-  StartFrom(*found);
+  next_ = 0;
   bool improved = Descend();
   if (node_offers_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
@@ -48,7 +54,7 @@ bool SwapSearch::Descend() {
 // Perturbs the solution, whatever that costs, and descends from there. Returns
 // to the best solution if that is no better.
 bool SwapSearch::Kick(uint32_t away) {
-  const VictimCost best = best_;
+  const VictimCost best = std::exchange(best_, kNothing);
   before_kick_ = *found_;
   levels_.clear();
   for (const uint32_t p : all_) levels_.push_back(node_offers_.Level(p));
@@ -65,7 +71,6 @@ bool SwapSearch::Kick(uint32_t away) {
   raised_.assign(raised_.size(), false);
   Trim();
   changes_.clear();
-  best_.cost = std::numeric_limits<int64_t>::max();
   (void)Accept();
   Descend();
   if (best_ < best) return true;
@@ -152,17 +157,24 @@ void SwapSearch::StartFrom(const std::vector<Victim>& victims) {
 
 bool SwapSearch::Improves() {
   FindMostSaved();
-  for (const uint32_t& p : all_) {
-    if (!node_offers_.IsFull(p) && TryRaise({&p, 1})) return true;
-  }
-  for (const uint32_t c : node_offers_.involved()) {
-    const std::span<const uint32_t> places = node_offers_.PlacesOf(c);
-    if (node_offers_.Gone(c) > 0 ? TryWithout(c)
-                                 : places.size() > 1 && TryRaise(places)) {
-      return true;
-    }
+  const size_t count = all_.size() + node_offers_.involved().size();
+  for (size_t tried = 0; tried < count; ++tried) {
+    if (TryNeighbour(next_)) return true;
+    next_ = next_ + 1 < count ? next_ + 1 : 0;
   }
   return false;
+}
+
+// First those of the places, then those of the candidates.
+bool SwapSearch::TryNeighbour(size_t number) {
+  if (number < all_.size()) {
+    const uint32_t& p = all_[number];
+    return !node_offers_.IsFull(p) && TryRaise({&p, 1});
+  }
+  const uint32_t c = node_offers_.involved()[number - all_.size()];
+  if (node_offers_.Gone(c) > 0) return TryWithout(c);
+  const std::span<const uint32_t> places = node_offers_.PlacesOf(c);
+  return places.size() > 1 && TryRaise(places);
 }
 
 void SwapSearch::FindMostSaved() {
@@ -285,17 +297,18 @@ void SwapSearch::SetLevel(uint32_t place, uint32_t level) {
 }
 
 // Takes the cheapest offers by the slot until there are enough, none of them
-// with that candidate; false if there are too few.
+// with that candidate; false if there are too few, or they cost too much.
 bool SwapSearch::Fill(uint32_t without) {
   if (node_offers_.given() >= goal_) return true;
   const auto closed = [&](uint32_t p) {
     return node_offers_.IsFull(p) ||
            node_offers_.Asks(p, node_offers_.Level(p) + 1, without);
   };
-  open_ = all_;
-  std::erase_if(open_, closed);
+  open_.clear();
+  std::ranges::remove_copy_if(all_, std::back_inserter(open_), closed);
   while (node_offers_.given() < goal_) {
-    problem_.Charge(all_.size(), kLookNs);
+    if (node_offers_.cost() >= best_) return false;
+    problem_.Charge(open_.size(), kLookNs);
     const uint32_t p = CheapestOpen();
     if (p == kNone) return false;
     SetLevel(p, node_offers_.Level(p) + 1);

@@ -57,6 +57,7 @@ class SwapSearch {
   void TakeNear(uint32_t neighbours);
   void LeaveSome(uint32_t count);
   bool Improves();
+  bool TryNeighbour(size_t number);
   void FindMostSaved();
   bool MayPay(std::span<const uint32_t> places);
   bool TryRaise(std::span<const uint32_t> places);
@@ -86,6 +87,7 @@ class SwapSearch {
   std::vector<uint32_t> levels_;  // By place: before a kick.
   // By how many slots fewer are taken: what that saves at the most.
   std::vector<int64_t> most_saved_;
+  size_t next_ = 0;  // Of the neighbours: where Improves goes on.
   Dice dice_;
   uint64_t goal_ = 0;  // Slots that must be given.
   VictimCost best_{};

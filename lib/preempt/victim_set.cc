@@ -1,6 +1,7 @@
 #include "lib/preempt/victim_set.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace muster::preempt {
 
@@ -33,7 +34,8 @@ void VictimSet::ReleaseAll(std::span<const uint32_t> candidates) {
 }
 
 void VictimSet::TakeBackAll(std::span<const uint32_t> candidates) {
-  for (uint32_t c : candidates) Release(c, 0);
+  // Last in, first out: Cluster forgets what is taken back at once.
+  for (const uint32_t c : candidates | std::views::reverse) Release(c, 0);
 }
 
 bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
@@ -160,7 +162,7 @@ void VictimSet::ReleaseEntered() {
 }
 
 void VictimSet::Clear() {
-  for (uint32_t c : order_) Release(c, 0);
+  for (const uint32_t c : order_ | std::views::reverse) Release(c, 0);
   LeaveAll();
 }
 
