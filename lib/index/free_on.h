@@ -32,8 +32,10 @@ inline int64_t FreeOn(const Cluster& cluster, NodeIndex node, ResourceKind kind,
 // The same of all kinds.
 inline void FreeOn(const Cluster& cluster, NodeIndex node, Ledger ledger,
                    Resources* free) {
+  const uint32_t kinds = cluster.resource_count();
   free->Clear();
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+  // Grows once.
+  for (ResourceKind k = kinds; k-- > 0;) {
     free->Set(k, FreeOn(cluster, node, k, ledger));
   }
 }

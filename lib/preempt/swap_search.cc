@@ -179,7 +179,9 @@ bool SwapSearch::TryNeighbour(size_t number) {
 
 void SwapSearch::FindMostSaved() {
   most_saved_.clear();
+  most_saved_by_one_ = 0;
   for (const uint32_t p : node_offers_.taken()) {
+    most_saved_by_one_ = std::max(most_saved_by_one_, node_offers_.SavedBy(p));
     for (uint32_t level = node_offers_.Level(p); level > 0; --level) {
       most_saved_.push_back(node_offers_.MostSavedAt(p, level));
     }
@@ -189,7 +191,8 @@ void SwapSearch::FindMostSaved() {
 }
 
 // False only if one more slot of these places, or of some of them, cannot save
-// what it costs: each level given up elsewhere gives at least one slot.
+// what it costs: each level given up elsewhere gives at least one slot, and one
+// alone saves no more when more victims are gone.
 bool SwapSearch::MayPay(std::span<const uint32_t> places) {
   problem_.Charge(places.size(), kLookNs);
   if (node_offers_.given() < goal_) return true;
@@ -201,6 +204,7 @@ bool SwapSearch::MayPay(std::span<const uint32_t> places) {
     least = std::min(least, node_offers_.AddedBy(p).cost);
   }
   const uint64_t levels = std::min<uint64_t>(spare, most_saved_.size());
+  if (levels == 1) return least <= most_saved_by_one_;
   return levels > 0 && least <= most_saved_[levels - 1];
 }
 

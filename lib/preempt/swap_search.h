@@ -85,8 +85,9 @@ class SwapSearch {
   std::vector<uint32_t> all_;                           // Places.
   std::vector<uint32_t> open_;                          // Of them, for Fill.
   std::vector<uint32_t> levels_;  // By place: before a kick.
-  // By how many slots fewer are taken: what that saves at the most.
+  // What giving up so many levels, and what giving up one saves at the most.
   std::vector<int64_t> most_saved_;
+  int64_t most_saved_by_one_ = 0;
   size_t next_ = 0;  // Of the neighbours: where Improves goes on.
   Dice dice_;
   uint64_t goal_ = 0;  // Slots that must be given.

@@ -164,6 +164,12 @@ void Repair::ShedFromOvercommitted() {
   std::vector<NodeIndex> candidates(
       tables_.nodes.overcommit_candidates().begin(),
       tables_.nodes.overcommit_candidates().end());
+  // Nothing that follows makes them overcommitted.
+  std::erase_if(candidates, [&](NodeIndex n) {
+    const bool over = tables_.cluster.Overcommitted(n, Ledger::kLater);
+    if (!over) tables_.nodes.RemoveOvercommitCandidate(n);
+    return !over;
+  });
   std::ranges::sort(candidates, {}, [&](NodeIndex n) -> const std::string& {
     return tables_.cluster.node(n).key;
   });

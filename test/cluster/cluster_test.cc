@@ -120,6 +120,31 @@ TEST(ClusterTest, TransactionsNestAndLeaveNoTrace) {
   EXPECT_TRUE(cluster.Validate().ok());
 }
 
+// What is taken back at once is not in the log of what is to be undone; but not
+// what an outer transaction did, which stays when the inner one is undone.
+TEST(ClusterTest, WhatIsTakenBackIsUndoneOnce) {
+  Cluster cluster = EmptyCluster();
+  const NodeIndex n = cluster.Upsert(GpuNode("a", 8)).index;
+  const ShapeId one = cluster.Intern(GpuRole(1), 0);
+  const uint64_t empty = cluster.Hash();
+  const Cluster::Mark outer = cluster.Begin();
+  const Allocation a = MustTake(cluster, n, one);
+  const uint64_t half = cluster.Hash();
+  const Cluster::Mark inner = cluster.Begin();
+  cluster.Credit(a, Ledger::kBoth);
+  cluster.Rollback(inner);
+  EXPECT_EQ(cluster.Hash(), half);
+
+  const Allocation b = MustTake(cluster, n, one);
+  cluster.Credit(b, Ledger::kBoth);
+  EXPECT_EQ(cluster.Hash(), half);
+  cluster.Credit(a, Ledger::kLater);  // Not all of what was taken.
+  cluster.Charge(b, Ledger::kLater);
+  cluster.Rollback(outer);
+  EXPECT_EQ(cluster.Hash(), empty);
+  EXPECT_TRUE(cluster.Validate().ok());
+}
+
 TEST(ClusterTest, OthersUseBothLedgersAndMayOvercommit) {
   Cluster cluster = EmptyCluster();
   const NodeIndex n = cluster.Upsert(GpuNode("a", 2)).index;
