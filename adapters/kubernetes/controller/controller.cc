@@ -126,9 +126,10 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     for (const GroupRef& ref : state_.volumes.TakeTouched()) {
       state_.gangs.Touch(ref);
     }
-    std::set<GroupRef> touched = state_.gangs.TakeTouched(state_.link.now());
-    for (const GroupRef& ref : touched) sync_.Sync(ref);
-    reporter_.Note(std::move(touched));
+    for (GangRecord* gang : state_.gangs.TakeTouched(state_.link.now())) {
+      state_.gangs.SetUnreported(gang);
+      sync_.Sync(gang);
+    }
     TellNodes();  // What pods use that have no task any more.
     TellBudgets();
     if (!state_.link.Decide()) break;

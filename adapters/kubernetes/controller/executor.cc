@@ -30,7 +30,7 @@ void Executor::Place(GangRecord* gang, TaskId task, TaskSlot* slot) {
   slot->stage = TaskStage::kClaiming;
   slot->awaited_until = s_.link.now() + s_.options.volume_timeout;
   s_.gangs.TouchAt(slot->awaited_until, gang->ref);
-  s_.gangs.Touch(gang->ref);
+  s_.gangs.Touch(gang);
 }
 
 void Executor::Bind(TaskId task, TaskSlot* slot) {
@@ -65,7 +65,7 @@ void Executor::Give(const DecisionRecord& decision,
   // The one that was there is gone or about to go; its place is kept.
   if (pod != nullptr) {
     gang->Detach(pod->ref.uid);
-    s_.gangs.Touch(gang->ref);  // If it is bound elsewhere, it uses room there.
+    s_.gangs.Touch(gang);  // If it is bound elsewhere, it uses room there.
   }
   slot->stage = TaskStage::kAwaited;
   slot->awaited_until = s_.link.now() + s_.options.pod_timeout;
@@ -79,7 +79,7 @@ void Executor::Stop(const DecisionRecord& decision,
   const bool claims = slot->stage == TaskStage::kClaiming;
   slot->stage = TaskStage::kStopping;
   slot->decision = decision.seq;
-  s_.gangs.Touch(gang->ref);  // Without a pod, or a binding, it has stopped.
+  s_.gangs.Touch(gang);  // Without a pod, or a binding, it has stopped.
   if (claims) return;
   PodRecord* pod = s_.gangs.FindPod(slot->pod);
   if (pod == nullptr || pod->deleting) return;
@@ -180,7 +180,7 @@ void Executor::BindAnswered(const ApiAnswer& answer,
   PodRecord* pod = s_.gangs.FindPod(request.pod);
   if (pod == nullptr) return;  // Its end was seen.
   GangRecord& gang = s_.gangs.GangOf(*pod);
-  s_.gangs.Touch(gang.ref);
+  s_.gangs.Touch(&gang);
   switch (answer.outcome) {
     case ApiOutcome::kDone:
       pod->node = std::get<BindRequest>(request.body).node;
@@ -268,7 +268,7 @@ void Executor::EvictAnswered(const ApiAnswer& answer,
   });
   s_.link.MustTell(DecisionRefused{request.attempt});
   s_.nominations.Doubt();
-  s_.gangs.Touch(gang.ref);
+  s_.gangs.Touch(&gang);
 }
 
 void Executor::ClaimAnswered(const ApiAnswer& answer,

@@ -1,12 +1,14 @@
 #include "adapters/kubernetes/controller/gang_book.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::kubernetes {
 
 GangRecord& GangBook::Of(const GroupRef& ref) {
   if (GangRecord* const known = Find(ref)) return *known;
-  GangRecord& gang = gangs_[ref];
+  // Mostly the last: lists are in order.
+  GangRecord& gang = gangs_.try_emplace(gangs_.end(), ref)->second;
   gang.ref = ref;
   if (counts_arrivals_) gang.arrival = next_arrival_++ % kSecond;
   by_ref_.insert(&gang);
@@ -23,10 +25,12 @@ GangRecord* GangBook::FindTold(const std::string& key) {
   return it == told_.end() ? nullptr : it->second;
 }
 
-void GangBook::Erase(const GroupRef& ref) {
-  outside_.erase(ref);
-  by_ref_.erase(ref);
-  gangs_.erase(ref);
+void GangBook::Erase(GangRecord* gang) {
+  touched_.Remove(gang);
+  unreported_.Remove(gang);
+  outside_.erase(gang->ref);
+  by_ref_.erase(gang->ref);
+  gangs_.erase(gangs_.find(gang->ref));
 }
 
 PodRecord* GangBook::FindPod(const std::string& uid) {
@@ -42,7 +46,7 @@ const PodRecord* GangBook::FindPod(const std::string& uid) const {
 GangRecord& GangBook::SetPod(PodRecord pod) {
   GangRecord& gang = Of(pod.group);
   gang.Add(pod.ref.uid);
-  Touch(pod.group);
+  Touch(&gang);
   std::string uid = pod.ref.uid;
   pods_[std::move(uid)] = std::move(pod);
   return gang;
@@ -51,32 +55,35 @@ GangRecord& GangBook::SetPod(PodRecord pod) {
 void GangBook::ErasePod(const std::string& uid) {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return;
-  const GroupRef group = it->second.group;
+  GangRecord& gang = GangOf(it->second);
   pods_.erase(it);
-  Find(group)->Remove(uid);
-  Touch(group);
+  gang.Remove(uid);
+  Touch(&gang);
+}
+
+void GangBook::Touch(const GroupRef& ref) {
+  if (GangRecord* const gang = Find(ref)) Touch(gang);
 }
 
 void GangBook::TouchAllOf(const std::string& queue,
                           const std::string& namespace_name) {
-  for (const auto& [ref, gang] : gangs_) {
+  for (auto& [ref, gang] : gangs_) {
     const bool of_queue = !queue.empty() && gang.told.queue == queue;
-    if (of_queue || ref.namespace_name == namespace_name) Touch(ref);
+    if (of_queue || ref.namespace_name == namespace_name) Touch(&gang);
   }
   TouchOutside();
 }
 
 void GangBook::TouchOutside() {
-  touched_.merge(outside_);
-  outside_.clear();
+  for (const GroupRef& ref : std::exchange(outside_, {})) Touch(ref);
 }
 
-std::set<GroupRef> GangBook::TakeTouched(Time now) {
+std::vector<GangRecord*> GangBook::TakeTouched(Time now) {
   while (!timers_.empty() && timers_.begin()->first <= now) {
-    touched_.insert(timers_.begin()->second);
+    Touch(timers_.begin()->second);
     timers_.erase(timers_.begin());
   }
-  return std::exchange(touched_, {});
+  return touched_.Take();
 }
 
 Time GangBook::next_touched(Time now) const {
@@ -86,7 +93,7 @@ Time GangBook::next_touched(Time now) const {
 
 void GangBook::LoseNode(const std::string& name) {
   for (auto& [ref, gang] : gangs_) {
-    if (gang.LoseNode(name)) Touch(ref);
+    if (gang.LoseNode(name)) Touch(&gang);
   }
 }
 

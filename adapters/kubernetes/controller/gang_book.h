@@ -7,10 +7,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "adapters/kubernetes/controller/gang_list.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
@@ -30,7 +32,7 @@ class GangBook {
   GangRecord* FindTold(const std::string& key);
   void SetTold(const std::string& key, GangRecord* gang) { told_[key] = gang; }
   void EraseTold(const std::string& key) { told_.erase(key); }
-  void Erase(const GroupRef& ref);
+  void Erase(GangRecord* gang);
   std::map<GroupRef, GangRecord>& all() { return gangs_; }
   const std::map<GroupRef, GangRecord>& all() const { return gangs_; }
   size_t size() const { return gangs_.size(); }
@@ -48,9 +50,10 @@ class GangBook {
   void ErasePod(const std::string& uid);
   const GangRecord::Pods& pods() const { return pods_; }
 
-  // The gang is to be looked at; TakeTouched gives it once. O(log touched);
-  // O(1) for those that come in order, as lists do.
-  void Touch(const GroupRef& ref) { touched_.insert(touched_.end(), ref); }
+  // The gang, if there is one, is to be looked at; TakeTouched gives it once.
+  // O(1).
+  void Touch(GangRecord* gang) { touched_.Add(gang); }
+  void Touch(const GroupRef& ref);
   // At that time.
   void TouchAt(Time at, const GroupRef& ref) { timers_.insert({at, ref}); }
   // Those in this queue, and those in this namespace: what they may has
@@ -60,11 +63,18 @@ class GangBook {
   void SetOutside(const GroupRef& ref) { outside_.insert(ref); }
   void TouchOutside();
   size_t outside() const { return outside_.size(); }
-  // Those that are touched now, in order; none is any more.
-  std::set<GroupRef> TakeTouched(Time now);
+  // Those that are touched now, in order; none is any more. O(n log n) for so
+  // many; O(n) if they were touched in order, as lists do.
+  std::vector<GangRecord*> TakeTouched(Time now);
   // `now` if there are any now; kForever: never.
   Time next_touched(Time now) const;
-  void ForgetTouched() { touched_.clear(); }
+  void ForgetTouched() { touched_.Take(); }
+
+  // Its pods may have to be told why they wait. O(1).
+  void SetUnreported(GangRecord* gang) { unreported_.Add(gang); }
+  bool has_unreported() const { return !unreported_.empty(); }
+  // As TakeTouched.
+  std::vector<GangRecord*> TakeUnreported() { return unreported_.Take(); }
 
   // The scheduler has lost what had places there. O(tasks).
   void LoseNode(const std::string& name);
@@ -94,7 +104,8 @@ class GangBook {
   absl::flat_hash_set<GangRecord*, RefHash, RefEqual> by_ref_;
   absl::flat_hash_map<std::string, GangRecord*> told_;  // By key.
   GangRecord::Pods pods_;
-  std::set<GroupRef> touched_;
+  GangList<&GangRecord::touched_at> touched_;
+  GangList<&GangRecord::unreported_at> unreported_;
   std::set<GroupRef> outside_;
   std::set<std::pair<Time, GroupRef>> timers_;
   Duration next_arrival_ = 1;

@@ -1,6 +1,7 @@
 // A gang as its pods make it: which task is which pod.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "absl/container/node_hash_map.h"
 #include "adapters/kubernetes/controller/gang_minimum.h"
 #include "adapters/kubernetes/controller/pod_record.h"
+#include "adapters/kubernetes/controller/queue_tally.h"
 #include "adapters/kubernetes/model/group.h"
 #include "muster/gang.h"
 #include "muster/priority_class.h"
@@ -73,6 +75,11 @@ class GangRecord {
   std::string reported{};               // Why it waits, as pods are told.
   std::set<std::string> reported_to{};  // Which of them have been told.
   std::string why{};                    // The same with its numbers.
+  GangCounts counted{};                 // By QueueTally.
+  // Where it stands in lists of GangBook's.
+  static constexpr size_t kNoPlace = ~size_t{0};
+  size_t touched_at = kNoPlace;
+  size_t unreported_at = kNoPlace;
 
   // A pod of the group came, or is another one than before. It gets a task when
   // the roles are made: see MakeRoles. O(log pods).

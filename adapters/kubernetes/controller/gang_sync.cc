@@ -178,9 +178,7 @@ void GangSync::TellGang(GangRecord* gang) {
   if (!why_not.empty()) reporter_.Report(gang, "SchedulerError", why_not);
 }
 
-void GangSync::Sync(const GroupRef& ref) {
-  GangRecord* gang = s_.gangs.Find(ref);
-  if (gang == nullptr) return;
+void GangSync::Sync(GangRecord* gang) {
   AnswerTasks(gang);
   if (gang->placed() && !gang->HasPods()) {
     // Places are kept for single pods, not for a gang that somebody took away.
@@ -196,11 +194,11 @@ void GangSync::Sync(const GroupRef& ref) {
   if (s_.nominations.Has(gang->told.key)) s_.nominations.Doubt();
   UpdateUsage(*gang);
   UpdateBudgets(*gang);
-  UpdateTally(*gang);
+  UpdateTally(gang);
   // Of groups alike there are as many as pods name.
-  const bool stays = gang->has_object && CopyOf(ref).empty();
+  const bool stays = gang->has_object && CopyOf(gang->ref).empty();
   if (gang->empty() && gang->told.key.empty() && !stays) {
-    s_.gangs.Erase(ref);
+    s_.gangs.Erase(gang);
   }
 }
 
@@ -230,16 +228,16 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
   }
 }
 
-void GangSync::UpdateTally(const GangRecord& gang) {
-  GangCounts counts{.queue = gang.told.queue};
-  for (const auto& [uid, task] : gang.members()) {
+void GangSync::UpdateTally(GangRecord* gang) {
+  GangCounts counts{.queue = gang->told.queue};
+  for (const auto& [uid, task] : gang->members()) {
     const PodRecord* pod = s_.gangs.FindPod(uid);
     if (pod == nullptr) continue;
     counts.pending_pods += pod->pending() ? 1 : 0;
     counts.running_pods += pod->runs() ? 1 : 0;
   }
-  s_.tally.Set(gang.ref, std::move(counts));
-  s_.NoteStatus(gang);
+  s_.tally.Set(&gang->counted, std::move(counts));
+  s_.NoteStatus(*gang);
 }
 
 void GangSync::UpdateBudgets(const GangRecord& gang) {
@@ -285,7 +283,7 @@ void GangSync::TakeOver(Reconciled* whole) {
     }
     UpdateUsage(gang);
     UpdateBudgets(gang);
-    UpdateTally(gang);
+    UpdateTally(&gang);
   }
 }
 

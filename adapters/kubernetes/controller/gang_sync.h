@@ -24,7 +24,7 @@ class GangSync {
 
   // Tells what is new of the group, and forgets it if nothing of it is left.
   // O(pods of the group x their logarithm).
-  void Sync(const GroupRef& ref);
+  void Sync(GangRecord* gang);
 
   // At first: every gang with its pods, those that run too.
   void TellMembers();
@@ -46,7 +46,7 @@ class GangSync {
   // Its pods that run where the scheduler has no task of them.
   void UpdateUsage(const GangRecord& gang);
   // Its pods as its queue counts them.
-  void UpdateTally(const GangRecord& gang);
+  void UpdateTally(GangRecord* gang);
   // Its pods that run, for disruption budgets.
   void UpdateBudgets(const GangRecord& gang);
 

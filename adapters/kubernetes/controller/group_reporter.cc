@@ -21,7 +21,7 @@ void GroupReporter::Step() {
 }
 
 void GroupReporter::Report(const GangRecord& gang) {
-  const GangCounts counts = s_.tally.Of(gang.ref);
+  const GangCounts& counts = gang.counted;
   const bool runs = counts.running_pods > 0;
   GroupStatusRequest status{.namespace_name = gang.ref.namespace_name,
                             .name = gang.ref.name,

@@ -242,7 +242,7 @@ void Observer::SetGroup(const GroupRef& ref, GroupSpec spec) {
     gang.spec->topology = {};
     for (Subgroup& subgroup : gang.spec->subgroups) subgroup.topology = {};
   }
-  s_.gangs.Touch(ref);
+  s_.gangs.Touch(&gang);
 }
 
 bool Observer::LearnTopologies(const std::set<std::string>& keys) {
@@ -335,7 +335,7 @@ void Observer::SetGone(const GroupRef& ref) {
   if (gang == nullptr) return;
   gang->has_object = false;
   gang->gone = true;
-  s_.gangs.Touch(ref);
+  s_.gangs.Touch(gang);
 }
 
 std::vector<GroupRef> Observer::CopiesOf(const GroupRef& owner) const {
@@ -373,7 +373,7 @@ void Observer::ObserveJob(const api::Owner& job) {
   if (gang == nullptr || !gang->spec) return;
   const Time created = ToTime(job.meta.creation);
   if (std::exchange(gang->spec->submitted, created) != created) {
-    s_.gangs.Touch(ref);
+    s_.gangs.Touch(gang);
   }
 }
 

@@ -66,7 +66,7 @@ GangOverview Overview::Describe(const GangRecord& gang) const {
                         .queue = gang.told.queue,
                         .phase = "unknown",
                         .priority_class = gang.told.priority_class,
-                        .counts = s_.tally.Of(gang.ref),
+                        .counts = gang.counted,
                         .message = gang.why};
   if (gang.spec) {
     overview.min_pods = gang.spec->min_pods;
@@ -102,7 +102,7 @@ std::vector<GangOverview> Overview::Gangs(const std::string& namespace_name,
       continue;
     }
     if (gang.empty()) continue;
-    entries.push_back({s_.tally.Of(ref).running_pods > 0,
+    entries.push_back({gang.counted.running_pods > 0,
                        gang.spec ? gang.spec->submitted : 0, &gang});
   }
   std::ranges::sort(entries, {}, [](const Entry& entry) {

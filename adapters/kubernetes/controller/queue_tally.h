@@ -6,9 +6,7 @@
 #include <map>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "adapters/kubernetes/controller/status_news.h"
-#include "adapters/kubernetes/model/group.h"
 
 namespace muster::kubernetes {
 
@@ -28,6 +26,8 @@ struct GangCounts {
   uint32_t pending_pods = 0;
   uint32_t running_pods = 0;
 
+  bool empty() const { return pending_pods + running_pods == 0; }
+
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
@@ -37,16 +37,14 @@ class QueueTally {
   // Not owned.
   explicit QueueTally(StatusNews<std::string>* news) : news_(*news) {}
 
-  // Replaces what the group was counted as. O(log queues).
-  void Set(const GroupRef& ref, GangCounts counts);
-  void Remove(const GroupRef& ref) { Set(ref, {}); }
+  // Replaces what a group was counted as. O(log queues).
+  void Set(GangCounts* counted, GangCounts counts);
 
   // That are counted.
-  size_t groups() const { return gangs_.size(); }
+  size_t groups() const { return groups_; }
   // Queues in which a group was counted once.
   const std::map<std::string, QueueCounts>& queues() const { return queues_; }
   QueueCounts Of(const std::string& queue) const;
-  GangCounts Of(const GroupRef& ref) const;
   // Of queues of this name nothing is remembered any more, unless a group is
   // counted there. O(log queues).
   void Forget(const std::string& queue);
@@ -54,7 +52,7 @@ class QueueTally {
  private:
   void Count(const GangCounts& counts, int64_t times);
 
-  absl::flat_hash_map<GroupRef, GangCounts> gangs_;
+  size_t groups_ = 0;
   std::map<std::string, QueueCounts> queues_;
   StatusNews<std::string>& news_;
 };

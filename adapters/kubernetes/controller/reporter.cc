@@ -62,14 +62,12 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
 void Reporter::Step() {
   if (!due() || s_.link.now() < next_) return;
   next_ = s_.link.now() + s_.options.report_interval;
-  const std::set<GroupRef> some = std::exchange(some_, {});
+  const std::vector<GangRecord*> some = s_.gangs.TakeUnreported();
   if (std::exchange(all_, false)) {
     for (auto& [ref, gang] : s_.gangs.all()) ReportWaiting(&gang);
     return;
   }
-  for (const GroupRef& ref : some) {
-    if (GangRecord* gang = s_.gangs.Find(ref)) ReportWaiting(gang);
-  }
+  for (GangRecord* gang : some) ReportWaiting(gang);
 }
 
 void Reporter::ReportLacks(const GangRecord& gang) {

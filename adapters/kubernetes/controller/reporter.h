@@ -1,7 +1,6 @@
 // Reporter: why pods wait, as their conditions and events tell it.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "adapters/kubernetes/controller/state.h"
@@ -16,13 +15,10 @@ class Reporter {
   // The state is not owned.
   explicit Reporter(ControllerState* state) : s_(*state) {}
 
-  // The pods of these groups, or any, may have to be told why they wait.
-  void Note(std::set<GroupRef> groups) {
-    if (some_.empty()) some_.swap(groups);
-    some_.merge(groups);
-  }
+  // Any pods may have to be told why they wait.
   void NoteAll() { all_ = true; }
-  // Tells those that are noted, when it is time to. O(their pods).
+  // Tells those of gangs that are unreported, when it is time to. O(their
+  // pods).
   void Step();
   // When Step has something to do; kForever: never.
   Time next_step() const { return due() ? next_ : kForever; }
@@ -34,13 +30,12 @@ class Reporter {
               const std::string& message, std::string essence = {});
 
  private:
-  bool due() const { return all_ || !some_.empty(); }
+  bool due() const { return all_ || s_.gangs.has_unreported(); }
   void ReportWaiting(GangRecord* gang);
   // Tells pods that lack volumes what it is.
   void ReportLacks(const GangRecord& gang);
 
   ControllerState& s_;
-  std::set<GroupRef> some_;
   bool all_ = false;
   Time next_ = 0;
 };

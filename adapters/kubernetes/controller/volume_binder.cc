@@ -249,7 +249,7 @@ void VolumeBinder::TellGivenBack(GangRecord* gang) {
     }
   }
   s_.link.MustTell(std::move(answers));
-  s_.gangs.Touch(gang->ref);  // Others of them may be ready.
+  s_.gangs.Touch(gang);  // Others of them may be ready.
   if (!s_.link.scheduler().FindGang(gang->told.key).valid()) s_.Forget(gang);
 }
 

@@ -239,17 +239,19 @@ TEST(QueueTallyTest, CountsNothingWhenAllIsGone) {
 TEST(QueueTallyTest, AGroupThatChangesItsQueueIsCountedOnce) {
   StatusNews<std::string> news(5 * kSecond);
   QueueTally tally(&news);
-  const GroupRef ref{GroupKind::kPod, "ns", "p"};
-  tally.Set(ref, {.queue = "a", .pending_pods = 2});
-  tally.Set(ref, {.queue = "b", .running_pods = 2});
+  GangCounts counted;
+  tally.Set(&counted, {.queue = "a", .pending_pods = 2});
+  tally.Set(&counted, {.queue = "b", .running_pods = 2});
   EXPECT_EQ(tally.Of("a"), QueueCounts{});
   EXPECT_EQ(tally.Of("b"),
             (QueueCounts{.running_groups = 1, .running_pods = 2}));
   EXPECT_THAT(news.TakeTouched(), UnorderedElementsAre("a", "b"));
   EXPECT_THAT(news.TakeTouched(), IsEmpty());
-  tally.Set(ref, {.queue = "b", .running_pods = 2});
+  tally.Set(&counted, {.queue = "b", .running_pods = 2});
   EXPECT_THAT(news.TakeTouched(), IsEmpty());
-  tally.Remove(ref);
+  EXPECT_EQ(tally.groups(), 1u);
+  tally.Set(&counted, {});
+  EXPECT_EQ(tally.groups(), 0u);
   EXPECT_THAT(news.TakeTouched(), ElementsAre("b"));
   tally.Forget("a");
   tally.Forget("b");

@@ -1,0 +1,52 @@
+// Gangs to which something is to be done.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "adapters/kubernetes/controller/gang_record.h"
+
+namespace muster::kubernetes {
+
+// Each is in it once; its record knows where. Not synchronised. O(1) a call
+// unless said otherwise.
+template <size_t GangRecord::*kPlace>
+class GangList {
+ public:
+  bool empty() const { return size_ == 0; }
+  void Add(GangRecord* gang) {
+    if (gang->*kPlace != GangRecord::kNoPlace) return;
+    gang->*kPlace = gangs_.size();
+    gangs_.push_back(gang);
+    ++size_;
+  }
+  void Remove(GangRecord* gang) {
+    const size_t place = std::exchange(gang->*kPlace, GangRecord::kNoPlace);
+    if (place == GangRecord::kNoPlace) return;
+    gangs_[place] = nullptr;
+    if (--size_ == 0) gangs_.clear();
+  }
+  // All of them, in the order of their groups; none is in it any more. O(n) for
+  // those that came in that order, as lists do, else O(n log n).
+  std::vector<GangRecord*> Take() {
+    std::vector<GangRecord*> taken = std::exchange(gangs_, {});
+    size_ = 0;
+    std::erase(taken, nullptr);
+    for (GangRecord* gang : taken) gang->*kPlace = GangRecord::kNoPlace;
+    const auto ref = [](const GangRecord* gang) -> const GroupRef& {
+      return gang->ref;
+    };
+    if (!std::ranges::is_sorted(taken, {}, ref)) {
+      std::ranges::sort(taken, {}, ref);
+    }
+    return taken;
+  }
+
+ private:
+  std::vector<GangRecord*> gangs_;  // Null: it was removed.
+  size_t size_ = 0;
+};
+
+}  // namespace muster::kubernetes
