@@ -153,11 +153,8 @@ struct PodVolume {
   friend bool operator==(const PodVolume&, const PodVolume&) = default;
 };
 
-struct Pod {
-  ObjectMeta meta{};
-  // spec
-  std::string scheduler_name{};
-  std::string node_name{};
+// What a pod's spec asks of its node; pods of one template ask for the same.
+struct PodDemand {
   // What the pod needs in all: containers, init containers, sidecars, overhead
   // and pod-level resources, by Kubernetes' rule (pod_requests.h).
   ResourceList requests{};
@@ -166,6 +163,21 @@ struct Pod {
   bool has_required_node_affinity = false;
   std::vector<PreferredTerm> preferred_node_affinity{};
   std::vector<Toleration> tolerations{};
+  // Host ports in use: "TCP/0.0.0.0/8080".
+  std::vector<std::string> host_ports{};
+  // JSON paths of fields that are set and that a scheduler would have to
+  // understand, and this one does not: spec.affinity.podAffinity.required...,
+  // spec.resourceClaims, ...
+  std::vector<std::string> not_understood{};
+
+  friend bool operator==(const PodDemand&, const PodDemand&) = default;
+};
+
+struct Pod : PodDemand {
+  ObjectMeta meta{};
+  // spec
+  std::string scheduler_name{};
+  std::string node_name{};
   std::vector<SpreadConstraint> spread{};
   std::string priority_class_name{};
   std::optional<int32_t> priority{};
@@ -173,12 +185,6 @@ struct Pod {
   std::vector<std::string> scheduling_gates{};
   std::string pod_group_name{};  // spec.schedulingGroup.podGroupName.
   std::vector<PodVolume> volumes{};
-  // Host ports in use: "TCP/0.0.0.0/8080".
-  std::vector<std::string> host_ports{};
-  // JSON paths of fields that are set and that a scheduler would have to
-  // understand, and this one does not: spec.affinity.podAffinity.required...,
-  // spec.resourceClaims, ...
-  std::vector<std::string> not_understood{};
   std::optional<int64_t> termination_grace_seconds{};
   // status
   std::string phase{};  // "Pending", "Running", "Succeeded", "Failed", ...

@@ -12,7 +12,7 @@ namespace muster::kubernetes {
 
 // Each is in it once; its record knows where. Not synchronised. O(1) a call
 // unless said otherwise.
-template <size_t GangRecord::*kPlace>
+template <size_t GangRecord::* kPlace>
 class GangList {
  public:
   bool empty() const { return size_ == 0; }

@@ -69,21 +69,22 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.subgroup = SubgroupOf(record.group, pod);
   record.group_uid = GroupUidOf(record.group, pod);
   record.min_pods = MinPodsOf(record.group, pod);
-  auto role = ToRole(pod, kinds);
-  std::vector<PodSpread> spreads;
-  if (role.ok()) spreads = *SpreadsOf(pod);
-  if (!spreads.empty() && record.group.kind == GroupKind::kPod) {
+  auto role = roles->Share(pod, kinds);
+  auto spreads = SpreadsOf(pod);
+  if (role.ok() && !spreads.ok()) role = spreads.status();
+  const bool spreads_out = spreads.ok() && !spreads->empty();
+  if (spreads_out && record.group.kind == GroupKind::kPod) {
     // There are no others to count.
     role = absl::UnimplementedError(
         "spec.topologySpreadConstraints with DoNotSchedule is supported within "
         "a group alone");
   }
   if (role.ok()) {
-    if (!spreads.empty()) {
+    if (spreads_out) {
       record.spreads =
-          Shared(spreads, known == nullptr ? nullptr : known->spreads);
+          Shared(*spreads, known == nullptr ? nullptr : known->spreads);
     }
-    record.own_role = roles->Share(*std::move(role));
+    record.own_role = *std::move(role);
     record.role = record.own_role;
   } else {
     record.error = std::string(role.status().message());

@@ -5,60 +5,113 @@
 #include <string>
 #include <utility>
 
+#include "adapters/kubernetes/model/translate_pod.h"
+
 namespace muster::kubernetes {
 namespace {
 
 constexpr size_t kFew = 1024;
 
-// Of what roles of pods differ in; equal for equal ones.
-class RoleHash {
+class Hash {
  public:
-  explicit RoleHash(const Role& role) {
-    Add(role.shape.devices.count);
-    for (ResourceKind k = 0; k < role.shape.resources.size(); ++k) {
-      const int64_t amount = role.shape.resources[k];
-      if (amount != 0) Add(k * 31 + static_cast<size_t>(amount));
-    }
-    for (const SelectorTerm& term : role.shape.selector.any_of) Add(term);
-    for (const Preference& preference : role.preferences) Add(preference.term);
-    for (const Toleration& t : role.tolerations) {
-      Add(t.key);
-      Add(t.value);
-    }
-  }
   size_t value() const { return value_; }
-
- private:
   void Add(size_t more) { value_ = (value_ ^ more) * 0x9e3779b97f4a7c15u; }
   void Add(const std::string& text) { Add(std::hash<std::string>()(text)); }
-  void Add(const SelectorTerm& term) {
-    for (const Requirement& requirement : term.all_of) {
-      Add(requirement.key);
-      for (const std::string& value : requirement.values) Add(value);
-    }
-  }
 
+ private:
   size_t value_ = 0;
 };
 
+void Add(const SelectorTerm& term, Hash* hash) {
+  for (const Requirement& requirement : term.all_of) {
+    hash->Add(requirement.key);
+    for (const std::string& value : requirement.values) hash->Add(value);
+  }
+}
+
+// Of what roles of pods differ in; equal for equal ones.
+size_t HashOf(const Role& role) {
+  Hash hash;
+  hash.Add(role.shape.devices.count);
+  for (ResourceKind k = 0; k < role.shape.resources.size(); ++k) {
+    const int64_t amount = role.shape.resources[k];
+    if (amount != 0) hash.Add(k * 31 + static_cast<size_t>(amount));
+  }
+  for (const SelectorTerm& term : role.shape.selector.any_of) Add(term, &hash);
+  for (const Preference& each : role.preferences) Add(each.term, &hash);
+  for (const Toleration& t : role.tolerations) {
+    hash.Add(t.key);
+    hash.Add(t.value);
+  }
+  return hash.value();
+}
+
+void Add(const api::NodeSelectorTerm& term, Hash* hash) {
+  for (const api::SelectorRequirement& requirement : term.match_expressions) {
+    hash->Add(requirement.key);
+    for (const std::string& value : requirement.values) hash->Add(value);
+  }
+}
+
+// The same of demands.
+size_t HashOf(const api::PodDemand& pod) {
+  Hash hash;
+  for (const auto& [name, amount] : pod.requests) {
+    hash.Add(name);
+    hash.Add(static_cast<size_t>(amount));
+  }
+  for (const auto& [key, value] : pod.node_selector) {
+    hash.Add(key);
+    hash.Add(value);
+  }
+  for (const auto& term : pod.required_node_affinity) Add(term, &hash);
+  for (const auto& each : pod.preferred_node_affinity) {
+    Add(each.preference, &hash);
+  }
+  for (const api::Toleration& t : pod.tolerations) {
+    hash.Add(t.key);
+    hash.Add(t.value);
+  }
+  return hash.value();
+}
+
 }  // namespace
 
-std::shared_ptr<const Role> RolePool::Share(Role role) {
-  const auto expired = [](const auto& known) { return known.expired(); };
-  if (roles_.size() >= most_) {  // Seldom: as often as it has doubled.
-    std::erase_if(roles_, [&](const auto& alike) {
-      return std::ranges::all_of(alike.second, expired);
+// Those alike that somebody holds.
+template <class T>
+std::vector<T>& RolePool::Pool<T>::Of(size_t hash) {
+  const auto expired = [](const T& known) { return known.expired(); };
+  if (alike.size() >= most) {  // Seldom: as often as it has doubled.
+    std::erase_if(alike, [&](const auto& each) {
+      return std::ranges::all_of(each.second, expired);
     });
-    most_ = std::max(kFew, 2 * roles_.size());
+    most = std::max(kFew, 2 * alike.size());
   }
-  std::vector<std::weak_ptr<const Role>>& alike =
-      roles_[RoleHash(role).value()];
-  std::erase_if(alike, expired);
+  std::vector<T>& found = alike[hash];
+  std::erase_if(found, expired);
+  return found;
+}
+
+std::shared_ptr<const Role> RolePool::Share(Role role) {
+  std::vector<std::weak_ptr<const Role>>& alike = roles_.Of(HashOf(role));
   for (const std::weak_ptr<const Role>& known : alike) {
     if (auto shared = known.lock(); *shared == role) return shared;
   }
   auto shared = std::make_shared<const Role>(std::move(role));
   alike.push_back(shared);
+  return shared;
+}
+
+absl::StatusOr<std::shared_ptr<const Role>> RolePool::Share(
+    const api::PodDemand& pod, const ResourceKinds& kinds) {
+  std::vector<Known>& alike = demands_.Of(HashOf(pod));
+  for (const Known& known : alike) {
+    if (known.demand == pod) return known.role.lock();
+  }
+  auto role = ToRole(pod, kinds);
+  if (!role.ok()) return role.status();
+  std::shared_ptr<const Role> shared = Share(*std::move(role));
+  alike.push_back({pod, shared});
   return shared;
 }
 

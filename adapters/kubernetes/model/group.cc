@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/model/group.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -12,14 +13,14 @@
 namespace muster::kubernetes {
 namespace {
 
-constexpr char kKueueGroupLabel[] = "kueue.x-k8s.io/pod-group-name";
+constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
 constexpr char kKueueCountAnnotation[] = "kueue.x-k8s.io/pod-group-total-count";
-constexpr const char* kVolcanoGroupAnnotations[] = {
+constexpr std::string_view kVolcanoGroupAnnotations[] = {
     "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"};
 constexpr char kVolcanoTaskAnnotation[] = "volcano.sh/task-spec";
-constexpr char kCoschedulingLabel[] = "scheduling.x-k8s.io/pod-group";
+constexpr std::string_view kCoschedulingLabel = "scheduling.x-k8s.io/pod-group";
 
-const std::string* Find(const api::StringMap& map, const char* key) {
+const std::string* Find(const api::StringMap& map, std::string_view key) {
   const auto it = map.find(key);
   return it == map.end() || it->second.empty() ? nullptr : &it->second;
 }
@@ -30,7 +31,7 @@ const api::OwnerReference* Controller(const api::Pod& pod) {
   return it == pod.meta.owners.end() ? nullptr : &*it;
 }
 
-std::string ValueOf(const api::StringMap& map, const char* key) {
+std::string ValueOf(const api::StringMap& map, std::string_view key) {
   const std::string* value = Find(map, key);
   return value == nullptr ? "" : *value;
 }
@@ -48,7 +49,7 @@ GroupRef GroupOf(const api::Pod& pod) {
   if (const auto* name = Find(pod.meta.labels, kKueueGroupLabel)) {
     return {GroupKind::kKueueGroup, ns, *name};
   }
-  for (const char* annotation : kVolcanoGroupAnnotations) {
+  for (const std::string_view annotation : kVolcanoGroupAnnotations) {
     if (const auto* name = Find(pod.meta.annotations, annotation)) {
       return {GroupKind::kVolcanoGroup, ns, *name};
     }

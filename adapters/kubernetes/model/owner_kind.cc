@@ -62,7 +62,7 @@ constexpr OwnerKind kOwnerKinds[] = {
 // "" if there is no such label.
 std::string_view Label(const api::Pod& pod, std::string_view key) {
   if (key.empty()) return {};
-  const auto it = pod.meta.labels.find(std::string(key));
+  const auto it = pod.meta.labels.find(key);
   return it == pod.meta.labels.end() ? std::string_view() : it->second;
 }
 

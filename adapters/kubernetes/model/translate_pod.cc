@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/model/spread.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/translate/devices.h"
 #include "adapters/translate/selectors.h"
@@ -38,7 +37,7 @@ absl::StatusOr<SelectorTerm> ToTerm(const api::NodeSelectorTerm& term) {
   return result;
 }
 
-absl::StatusOr<NodeSelector> ToSelector(const api::Pod& pod) {
+absl::StatusOr<NodeSelector> ToSelector(const api::PodDemand& pod) {
   auto terms = ToTerms(pod.required_node_affinity);
   if (!terms.ok()) return terms.status();
   if (pod.has_required_node_affinity && terms->empty()) {
@@ -48,7 +47,7 @@ absl::StatusOr<NodeSelector> ToSelector(const api::Pod& pod) {
                                    *terms);
 }
 
-absl::Status SetTolerations(const api::Pod& pod, Role* role) {
+absl::Status SetTolerations(const api::PodDemand& pod, Role* role) {
   for (const api::Toleration& t : pod.tolerations) {
     auto toleration = translate::ToToleration(t.key, t.op, t.value, t.effect);
     if (!toleration.ok()) {
@@ -64,7 +63,7 @@ absl::Status SetTolerations(const api::Pod& pod, Role* role) {
   return absl::OkStatus();
 }
 
-absl::Status SetPreferences(const api::Pod& pod, Role* role) {
+absl::Status SetPreferences(const api::PodDemand& pod, Role* role) {
   for (const api::PreferredTerm& preferred : pod.preferred_node_affinity) {
     // An empty preferred term selects nothing, in Kubernetes as well.
     if (preferred.preference.match_expressions.empty() &&
@@ -79,7 +78,8 @@ absl::Status SetPreferences(const api::Pod& pod, Role* role) {
   return absl::OkStatus();
 }
 
-absl::Status CheckUnderstood(const api::Pod& pod, const ResourceKinds& kinds) {
+absl::Status CheckUnderstood(const api::PodDemand& pod,
+                             const ResourceKinds& kinds) {
   if (!pod.not_understood.empty()) {
     return absl::UnimplementedError(
         absl::StrCat(pod.not_understood[0], " is not supported"));
@@ -115,7 +115,8 @@ absl::StatusOr<std::vector<SelectorTerm>> ToTerms(
   return result;
 }
 
-absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {
+absl::StatusOr<Role> ToRole(const api::PodDemand& pod,
+                            const ResourceKinds& kinds) {
   Role role;
   absl::Status status = CheckUnderstood(pod, kinds);
   if (!status.ok()) return status;
@@ -128,8 +129,7 @@ absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {
   auto selector = ToSelector(pod);
   if (!selector.ok()) return selector.status();
   role.shape.selector = *std::move(selector);
-  status = SpreadsOf(pod).status();
-  if (status.ok()) status = SetPreferences(pod, &role);
+  status = SetPreferences(pod, &role);
   if (status.ok()) status = SetTolerations(pod, &role);
   if (!status.ok()) return status;
   return role;

@@ -15,8 +15,10 @@ namespace muster::kubernetes {
 // A role of one task without a name, group and minimum: like pods give equal
 // ones. UNIMPLEMENTED names the field for what is set and not understood:
 // nothing is passed over. INVALID_ARGUMENT names a field that is none of
-// Kubernetes' values. O(size of the pod).
-absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds);
+// Kubernetes' values. Kinds that are learned later change nothing of it.
+// O(size of the demand).
+absl::StatusOr<Role> ToRole(const api::PodDemand& pod,
+                            const ResourceKinds& kinds);
 
 // A term that holds for no node.
 SelectorTerm NoNode();

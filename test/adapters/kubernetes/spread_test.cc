@@ -85,6 +85,10 @@ TEST(SpreadTest, WhatIsNotUnderstoodIsRefusedByName) {
     EXPECT_THAT(std::string(spreads.status().message()), HasSubstr(text));
   };
   refused(PodWith(OverZones({{"app", "other"}})), "labelSelector");
+  // Without a selector; "" is the API server's default, DoNotSchedule.
+  refused(PodWith({.max_skew = 1, .when_unsatisfiable = "DoNotSchedule"}),
+          "labelSelector");
+  refused(PodWith({.max_skew = 1, .when_unsatisfiable = ""}), "labelSelector");
   api::SpreadConstraint constraint = OverZones({{"app", "train"}});
   api::Pod many = PodWith(constraint);
   many.spread.resize(kMaxSpreads, constraint);

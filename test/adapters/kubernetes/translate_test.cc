@@ -343,7 +343,6 @@ TEST_F(TranslateTest, ThingsThatDecideNothingAreTaken) {
   api::Pod pod;
   pod.volumes = {
       {"a", "configMap", ""}, {"b", "emptyDir", ""}, {"c", "hostPath", ""}};
-  pod.spread = {{.max_skew = 1, .when_unsatisfiable = "ScheduleAnyway"}};
   EXPECT_TRUE(ToRole(pod, kinds_).ok());
 }
 
@@ -356,15 +355,6 @@ TEST_F(TranslateTest, WhatIsNotUnderstoodIsRefusedByName) {
   refused([](auto* p) { p->not_understood = {"spec.resourceClaims"}; },
           "spec.resourceClaims is not supported");
   refused([](auto* p) { p->host_ports = {"TCP/0.0.0.0/80"}; }, "hostPort");
-  refused(
-      [](auto* p) {
-        p->spread = {{.max_skew = 1, .when_unsatisfiable = "DoNotSchedule"}};
-      },
-      "topologySpreadConstraints.labelSelector");
-  // The API server's default.
-  refused(
-      [](auto* p) { p->spread = {{.max_skew = 1, .when_unsatisfiable = ""}}; },
-      "topologySpreadConstraints.labelSelector");
   refused(
       [](auto* p) {
         p->has_required_node_affinity = true;

@@ -317,7 +317,8 @@ ResourceList OracleRequests(const Json& pod) {
 
 Pod OraclePod(const Json& json) {
   const Json& spec = json["spec"];
-  Pod pod{.meta = Meta(json["metadata"])};
+  Pod pod;
+  pod.meta = Meta(json["metadata"]);
   pod.scheduler_name = Str(spec, "schedulerName");
   pod.node_name = Str(spec, "nodeName");
   pod.requests = OracleRequests(json);
