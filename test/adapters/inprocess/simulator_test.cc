@@ -135,6 +135,35 @@ TEST(SimulatorTest, RolesStartInTheirOrder) {
   EXPECT_THAT(w.Runs("job"), ElementsAre("6-16"));
 }
 
+// Two jobs of a server and three workers, one GPU each, on four GPUs. With a
+// gang for each role, as KubeDL makes them, both servers start and no worker
+// ever does, until the servers give up; with one for each job the jobs run one
+// after the other.
+TEST(SimulatorTest, GangsByRoleWaitForEachOtherAndThoseOfJobsDoNot) {
+  constexpr Duration kPatience = 1000;
+  World by_role(1);
+  for (const std::string job : {"a", "b"}) {
+    by_role.Add(job + "-server", 0, kPatience, 1);
+  }
+  for (const std::string job : {"a", "b"}) {
+    by_role.Add(job + "-workers", 1, 60, 3);
+  }
+  by_role.Run();
+  EXPECT_THAT(by_role.Runs("a-server"), ElementsAre("0-1000"));
+  EXPECT_THAT(by_role.Runs("b-server"), ElementsAre("0-1000"));
+  EXPECT_THAT(by_role.Runs("a-workers"), ElementsAre("1000-1060"));
+
+  World whole(1);
+  for (const char* job : {"a", "b"}) {
+    whole.AddServerThenWorker(job, 60);
+    Role& workers = whole.jobs.back().gang.roles[1];
+    workers.min_tasks = workers.desired_tasks = 3;
+  }
+  whole.Run();
+  EXPECT_THAT(whole.Runs("a"), ElementsAre("0-60"));
+  EXPECT_THAT(whole.Runs("b"), ElementsAre("60-120"));
+}
+
 // A wave waits for the one before, however often that is tried.
 TEST(SimulatorTest, ALaterRoleWaitsForWhatFailedAndIsPlacedAgain) {
   World w(1);
