@@ -98,6 +98,9 @@ class CpusTest(unittest.TestCase):
         self.is_on(half, self.all - own)
         self.assertEqual(set(self.cpus()["shared"]), self.all - own)
         self.assertIn("CPUS", d.run("describe", str(one)).stdout)
+        (mine,), (rest,) = own, self.all - own
+        self.assertRegex(d.run("nodes").stdout,
+                         rf"  CPUS  HELD BY\n  {mine} +{one} \(\S+\)\n  {rest} +all others\n")
         waits = self.wait("waits", cpus=1)
         d.kill()
         self.is_on(one, own)

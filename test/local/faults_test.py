@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -261,23 +262,50 @@ class FaultsTest(unittest.TestCase):
         job = d.submit(["true"])
         self.assertEqual(d.finished(job)["exit_code"], 0)
 
-    def test_five_hundred_clients_at_once_are_all_served(self):
+    def test_a_thousand_clients_wait_and_others_are_served(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 2100:
+            self.skipTest("this user may not open so many files")
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        # Most begin with so few, or 1,024.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
         d = self.daemon("--gpus", 1)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2100, hard))
+        go = d.folder / "go"
+        job = d.submit(["sh", "-c", f"while test ! -e {go}; do sleep 0.05; done; exit 3"])
+        waiting = []
+        for _ in range(1000):
+            client = socket.socket(socket.AF_UNIX)
+            self.addCleanup(client.close)
+            client.settimeout(60)
+            client.connect(d.socket)
+            client.sendall(f"GET /v1/jobs/{job}?wait=60 HTTP/1.0\r\n\r\n".encode())
+            waiting.append(client)
+        # As many come and go meanwhile.
         failed = []
 
         def ask():
             try:
-                for _ in range(3):
+                for _ in range(5):
                     d.jobs()
             except (OSError, Refused) as error:
                 failed.append(error)
 
-        clients = [threading.Thread(target=ask) for _ in range(500)]
+        clients = [threading.Thread(target=ask) for _ in range(200)]
         for client in clients:
             client.start()
         for client in clients:
             client.join()
         self.assertEqual(failed, [])
+        self.assertEqual(len(d.jobs()), 1)
+        go.touch()
+        for client in waiting:
+            answer = b""
+            while part := client.recv(1 << 16):
+                answer += part
+            head, _, body = answer.partition(b"\r\n\r\n")
+            self.assertIn(b" 200 ", head.splitlines()[0])
+            self.assertEqual(json.loads(body)["exit_code"], 3)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {compact, gpus, gpuTime, moment, number, share, span, tick}
+import {compact, gpus, gpuTime, moment, number, ranges, share, span, tick}
   from '../../web/src/format.js';
 import {MapStates} from '../../web/src/mapdata.js';
 import {groupNodes, layOut} from '../../web/src/maplayout.js';
@@ -17,6 +17,8 @@ test('numbers are as people write them', () => {
   assert.equal(gpus(0.5), '0.5 GPU');
   assert.equal(gpus(64), '64 GPUs');
   assert.equal(gpuTime(881.2), '881 h');
+  assert.equal(ranges([0, 1, 2, 3, 8]), '0-3, 8');
+  assert.equal(ranges([]), '');
   assert.equal(gpuTime(10 / 3600), '10 s');
 });
 

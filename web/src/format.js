@@ -78,3 +78,15 @@ export function gpuTime(hours) {
 export function gpus(count) {
   return number(count) + (count > 1 ? ' GPUs' : ' GPU');
 }
+
+// "0-3, 8" of [0, 1, 2, 3, 8]: ascending numbers.
+export function ranges(numbers) {
+  const parts = [];
+  for (const n of numbers) {
+    const last = parts.at(-1);
+    if (last && n === last[1] + 1) last[1] = n;
+    else parts.push([n, n]);
+  }
+  return parts.map(([from, to]) => from === to ? from : `${from}-${to}`)
+      .join(', ');
+}

@@ -1,6 +1,6 @@
 // The machine: its GPUs and who has which; and the shares of queues.
 
-import {gpus, number, share} from './format.js';
+import {gpus, number, ranges, share} from './format.js';
 import {Drains, drainText} from './localdrain.js';
 import {bar, bytes, cardTable, Colours, gpuCount, jobPath, KeyedList, show}
   from './localparts.js';
@@ -25,11 +25,12 @@ export class Machine {
     this.cells = new KeyedList(this.devices, () => el('li', {}),
       (item, device) => this.fillDevice(item, device));
     this.amounts = el('div', {class: 'amounts'});
+    this.cpus = el('ul', {class: 'cpus', 'aria-label': 'CPUs of tasks'});
     this.about = el('p', {class: 'about'});
     this.service = el('div', {class: 'controls service'});
     this.element = el('div', {class: 'card',
       onclick: (e) => this.drains.click(e)}, this.about, this.service,
-    this.devices, this.amounts);
+    this.devices, this.amounts, this.cpus);
   }
 
   set(node) {
@@ -46,6 +47,22 @@ export class Machine {
     this.cells.set(devices, (d) => d.index);
     show(this.amounts, this.amount('CPU cores', 'cpu',
       (milli) => number(milli / 1000)), this.amount('Memory', 'memory', bytes));
+    show(this.cpus, ...this.cpuLines(node.cpus));
+  }
+
+  // Which CPUs tasks have of their own, and which all others share.
+  cpuLines(cpus) {
+    if (!cpus || cpus.held.length === 0) return [];
+    const lines = cpus.held.map(({job, task, cpus}) => {
+      const row = this.page.job(job);
+      return el('li', {}, el('b', {}, `CPU ${ranges(cpus)}`), ' ',
+        el('a', {href: jobPath(job)}, `#${job}` + (row ? ` ${row.name}` : '')),
+        el('small', {}, `, ${task}`));
+    });
+    lines.push(el('li', {class: 'soft'}, cpus.shared.length === 0 ?
+      'None is left for others.' :
+      `CPU ${ranges(cpus.shared)}: shared by all others`));
+    return lines;
   }
 
   drainText(drained) {

@@ -13,6 +13,7 @@
 #include "adapters/local/client/json_list.h"
 #include "adapters/local/client/user_names.h"
 #include "adapters/local/grid/parameter_point.h"
+#include "adapters/local/model/cpu_list.h"
 #include "adapters/text/table.h"
 
 namespace muster::local {
@@ -67,6 +68,22 @@ std::string HoldersOf(const Json& device) {
     holders.push_back("unhealthy");
   }
   return holders.empty() ? "-" : absl::StrJoin(holders, ", ");
+}
+
+// Which CPUs tasks have of their own, and which all others share.
+std::string CpusText(const Json& cpus) {
+  const auto list = [](const Json& from, const char* name) {
+    return CpuListText(from.value(name, std::vector<uint32_t>()));
+  };
+  Table table({"  CPUS", "HELD BY"});
+  for (const Json& held : ListOf(cpus, "held")) {
+    table.Add({"  " + list(held, "cpus"),
+               absl::StrCat(held.value("job", uint64_t{0}), " (",
+                            held.value("task", ""), ")")});
+  }
+  const std::string shared = list(cpus, "shared");
+  table.Add({"  " + (shared.empty() ? "-" : shared), "all others"});
+  return table.Text();
 }
 
 }  // namespace
@@ -228,6 +245,7 @@ std::string NodesText(const Json& nodes) {
                    memory == 0 ? "-" : BytesText(memory), HoldersOf(device)});
     }
     if (!list.empty()) text += devices.Text();
+    if (node.contains("cpus")) text += CpusText(node["cpus"]);
     if (const std::string why = node.value("no_mounts", ""); !why.empty()) {
       absl::StrAppend(&text, "  Volumes are not mounted: ",
                       text::Printable(why, 1'000), "\n");

@@ -335,8 +335,8 @@ absl::Status Host::OpenServer() {
               [this](uint32_t uid) { return web_users_->Forget(uid); }},
       [this] { Wake(); });
   serve::HttpLimits limits;
-  limits.connections = 1024;
-  limits.connections_of_peer = 1024;
+  limits.connections = 4096;
+  limits.connections_of_peer = 2048;
   limits.body = 4 << 20;
   limits.answer = std::chrono::seconds(90);  // Who waits for a job's end.
   auto server = serve::HttpServer::Start(

@@ -1,6 +1,7 @@
 // musterd: one machine, one queue. See docs/local.md.
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -46,6 +47,15 @@ std::string DefaultExec() {
   const std::string exec = Beside("muster-exec");
   std::error_code error;
   return fs::exists(exec, error) ? exec : "";
+}
+
+// For its clients: the soft limit is often 1,024. Tasks get one of their own
+// (ShimSpec::open_files).
+void RaiseOpenFiles() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 // All threads that begin later have these signals blocked, too; one of their
@@ -122,6 +132,7 @@ int main(int argc, char** argv) {
   }
   options.state = fs::absolute(options.state).lexically_normal().string();
   options.socket = fs::absolute(options.socket).lexically_normal().string();
+  RaiseOpenFiles();
   Signals signals;
   auto host = muster::local::Host::Open(std::move(options));
   if (!host.ok()) return Fail(host.status());
