@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 // Restarts of the search, and the largest distance of a restart in steps.
-constexpr uint32_t kKicks = 48;
+constexpr uint32_t kKicks = 64;
 constexpr uint32_t kAway = 3;
 // What any victims cost less than.
 constexpr VictimCost kNothing{.cost = std::numeric_limits<int64_t>::max()};
@@ -34,7 +34,9 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
     best_ += problem_.CostOf(v.candidate, v.tasks);
   }
   next_ = 0;
+  seen_.clear();
   bool improved = Descend();
+  (void)IsNew();
   if (node_offers_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
        ++kick) {
@@ -51,8 +53,8 @@ bool SwapSearch::Descend() {
   return better;
 }
 
-// Perturbs the solution, whatever that costs, and descends from there. Returns
-// to the best solution if that is no better.
+// Perturbs the solution, whatever that costs, and descends from there, unless
+// it has been there. Returns to the best solution if that is no better.
 bool SwapSearch::Kick(uint32_t away) {
   const VictimCost best = std::exchange(best_, kNothing);
   before_kick_ = *found_;
@@ -71,14 +73,31 @@ bool SwapSearch::Kick(uint32_t away) {
   raised_.assign(raised_.size(), false);
   Trim();
   changes_.clear();
-  (void)Accept();
-  Descend();
+  if (IsNew()) {
+    (void)Accept();
+    Descend();
+    (void)IsNew();
+  }
   if (best_ < best) return true;
   best_ = best;
   *found_ = before_kick_;
   for (const uint32_t p : all_) SetLevel(p, levels_[p]);
   changes_.clear();
   return false;
+}
+
+// Whether what is taken was not taken at the begin or the end of an earlier
+// descent: most restarts come to few of them. By hash: of two alike one is not
+// descended from.
+bool SwapSearch::IsNew() {
+  uint64_t hash = 0;
+  for (const uint32_t p : all_) {
+    hash = (hash + node_offers_.Level(p) + 1) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  if (std::ranges::find(seen_, hash) != seen_.end()) return false;
+  seen_.push_back(hash);
+  return true;
 }
 
 // Restarts from so many random places, filled up with the cheapest.
