@@ -36,7 +36,7 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   next_ = 0;
   seen_.clear();
   bool improved = Descend();
-  (void)IsNew();
+  (void)Visit();
   if (node_offers_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
        ++kick) {
@@ -73,10 +73,10 @@ bool SwapSearch::Kick(uint32_t away) {
   raised_.assign(raised_.size(), false);
   Trim();
   changes_.clear();
-  if (IsNew()) {
+  if (Visit()) {
     (void)Accept();
     Descend();
-    (void)IsNew();
+    (void)Visit();
   }
   if (best_ < best) return true;
   best_ = best;
@@ -86,10 +86,10 @@ bool SwapSearch::Kick(uint32_t away) {
   return false;
 }
 
-// Whether what is taken was not taken at the begin or the end of an earlier
-// descent: most restarts come to few of them. By hash: of two alike one is not
-// descended from.
-bool SwapSearch::IsNew() {
+// What is taken is where a descent begins or ends; whether that is so for the
+// first time: most restarts come to few of them. By hash: of two alike one is
+// not descended from.
+bool SwapSearch::Visit() {
   uint64_t hash = 0;
   for (const uint32_t p : all_) {
     hash = (hash + node_offers_.Level(p) + 1) * 0x9e3779b97f4a7c15u;

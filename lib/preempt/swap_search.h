@@ -53,7 +53,7 @@ class SwapSearch {
 
   bool Descend();
   bool Kick(uint32_t away);
-  bool IsNew();
+  bool Visit();
   void BeginAnew(uint32_t places);
   void TakeNear(uint32_t neighbours);
   void LeaveSome(uint32_t count);
@@ -90,7 +90,7 @@ class SwapSearch {
   std::vector<int64_t> most_saved_;
   int64_t most_saved_by_one_ = 0;
   size_t next_ = 0;             // Of the neighbours: where Improves goes on.
-  std::vector<uint64_t> seen_;  // Hashes of levels.
+  std::vector<uint64_t> seen_;  // Visit: hashes of levels.
   Dice dice_;
   uint64_t goal_ = 0;  // Slots that must be given.
   VictimCost best_{};

@@ -53,12 +53,9 @@ export class Machine {
   // Which CPUs tasks have of their own, and which all others share.
   cpuLines(cpus) {
     if (!cpus || cpus.held.length === 0) return [];
-    const lines = cpus.held.map(({job, task, cpus}) => {
-      const row = this.page.job(job);
-      return el('li', {}, el('b', {}, `CPU ${ranges(cpus)}`), ' ',
-        el('a', {href: jobPath(job)}, `#${job}` + (row ? ` ${row.name}` : '')),
-        el('small', {}, `, ${task}`));
-    });
+    const lines = cpus.held.map((held) => el('li', {},
+      el('b', {}, `CPU ${ranges(held.cpus)}`), ' ', this.link(held.job),
+      el('small', {}, `, ${held.task}`)));
     lines.push(el('li', {class: 'soft'}, cpus.shared.length === 0 ?
       'None is left for others.' :
       `CPU ${ranges(cpus.shared)}: shared by all others`));
@@ -69,12 +66,18 @@ export class Machine {
     return drainText(drained, (uid) => this.page.user(uid));
   }
 
+  // To the job, by its number and its name.
+  link(job, ...more) {
+    const row = this.page.job(job);
+    return el('a', {href: jobPath(job)},
+      `#${job}` + (row ? ` ${row.name}` : ''), ...more);
+  }
+
   // Who has it, or why nobody does.
   linesOf(device, holders) {
     const lines = holders.map(([job, milli]) => {
       const row = this.page.job(job);
-      const text = `#${job}` + (row ? ` ${row.name}` : '');
-      return el('a', {href: jobPath(job)}, text,
+      return this.link(job,
         el('small', {}, (row ? ` ${this.page.user(row.uid)}` : '') +
           (milli < 1000 ? `, ${number(milli / 1000)}` : '')));
     });

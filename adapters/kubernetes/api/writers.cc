@@ -22,13 +22,9 @@ std::string ToText(const Json& json) {
 
 // A JSON string at the end of `out`.
 void AppendText(std::string_view text, std::string* out) {
-  // Not left at the first one: so it is done for many bytes at once.
-  unsigned odd = 0;
-  for (const char c : text) {
-    odd |= static_cast<unsigned>(c < ' ') | static_cast<unsigned>(c > '~') |
-           static_cast<unsigned>(c == '"') | static_cast<unsigned>(c == '\\');
-  }
-  const bool plain = odd == 0;
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
   if (!plain) {
     *out += ToText(Json(std::string(text)));
     return;

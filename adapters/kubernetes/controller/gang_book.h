@@ -68,13 +68,14 @@ class GangBook {
   std::vector<GangRecord*> TakeTouched(Time now);
   // `now` if there are any now; kForever: never.
   Time next_touched(Time now) const;
-  void ForgetTouched() { touched_.Take(); }
+  void ForgetTouched() { touched_.Clear(); }
 
   // Its pods may have to be told why they wait. O(1).
   void SetUnreported(GangRecord* gang) { unreported_.Add(gang); }
   bool has_unreported() const { return !unreported_.empty(); }
   // As TakeTouched.
   std::vector<GangRecord*> TakeUnreported() { return unreported_.Take(); }
+  void ForgetUnreported() { unreported_.Clear(); }
 
   // The scheduler has lost what had places there. O(tasks).
   void LoseNode(const std::string& name);

@@ -28,13 +28,20 @@ class GangList {
     gangs_[place] = nullptr;
     if (--size_ == 0) gangs_.clear();
   }
+  // O(n).
+  void Clear() {
+    for (GangRecord* gang : gangs_) {
+      if (gang != nullptr) gang->*kPlace = GangRecord::kNoPlace;
+    }
+    gangs_.clear();
+    size_ = 0;
+  }
   // All of them, in the order of their groups; none is in it any more. O(n) for
   // those that came in that order, as lists do, else O(n log n).
   std::vector<GangRecord*> Take() {
-    std::vector<GangRecord*> taken = std::exchange(gangs_, {});
-    size_ = 0;
+    std::vector<GangRecord*> taken = gangs_;
+    Clear();
     std::erase(taken, nullptr);
-    for (GangRecord* gang : taken) gang->*kPlace = GangRecord::kNoPlace;
     const auto ref = [](const GangRecord* gang) -> const GroupRef& {
       return gang->ref;
     };

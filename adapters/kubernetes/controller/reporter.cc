@@ -62,12 +62,12 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
 void Reporter::Step() {
   if (!due() || s_.link.now() < next_) return;
   next_ = s_.link.now() + s_.options.report_interval;
-  const std::vector<GangRecord*> some = s_.gangs.TakeUnreported();
   if (std::exchange(all_, false)) {
+    s_.gangs.ForgetUnreported();
     for (auto& [ref, gang] : s_.gangs.all()) ReportWaiting(&gang);
     return;
   }
-  for (GangRecord* gang : some) ReportWaiting(gang);
+  for (GangRecord* gang : s_.gangs.TakeUnreported()) ReportWaiting(gang);
 }
 
 void Reporter::ReportLacks(const GangRecord& gang) {

@@ -22,10 +22,20 @@ class Hash {
   size_t value_ = 0;
 };
 
-void Add(const SelectorTerm& term, Hash* hash) {
-  for (const Requirement& requirement : term.all_of) {
+// Requirements and tolerations of the library's and of the API's are alike.
+template <class R>
+void AddRequirements(const std::vector<R>& requirements, Hash* hash) {
+  for (const R& requirement : requirements) {
     hash->Add(requirement.key);
     for (const std::string& value : requirement.values) hash->Add(value);
+  }
+}
+
+template <class T>
+void AddTolerations(const std::vector<T>& tolerations, Hash* hash) {
+  for (const T& toleration : tolerations) {
+    hash->Add(toleration.key);
+    hash->Add(toleration.value);
   }
 }
 
@@ -37,20 +47,14 @@ size_t HashOf(const Role& role) {
     const int64_t amount = role.shape.resources[k];
     if (amount != 0) hash.Add(k * 31 + static_cast<size_t>(amount));
   }
-  for (const SelectorTerm& term : role.shape.selector.any_of) Add(term, &hash);
-  for (const Preference& each : role.preferences) Add(each.term, &hash);
-  for (const Toleration& t : role.tolerations) {
-    hash.Add(t.key);
-    hash.Add(t.value);
+  for (const SelectorTerm& term : role.shape.selector.any_of) {
+    AddRequirements(term.all_of, &hash);
   }
+  for (const Preference& each : role.preferences) {
+    AddRequirements(each.term.all_of, &hash);
+  }
+  AddTolerations(role.tolerations, &hash);
   return hash.value();
-}
-
-void Add(const api::NodeSelectorTerm& term, Hash* hash) {
-  for (const api::SelectorRequirement& requirement : term.match_expressions) {
-    hash->Add(requirement.key);
-    for (const std::string& value : requirement.values) hash->Add(value);
-  }
 }
 
 // The same of demands.
@@ -64,14 +68,13 @@ size_t HashOf(const api::PodDemand& pod) {
     hash.Add(key);
     hash.Add(value);
   }
-  for (const auto& term : pod.required_node_affinity) Add(term, &hash);
-  for (const auto& each : pod.preferred_node_affinity) {
-    Add(each.preference, &hash);
+  for (const api::NodeSelectorTerm& term : pod.required_node_affinity) {
+    AddRequirements(term.match_expressions, &hash);
   }
-  for (const api::Toleration& t : pod.tolerations) {
-    hash.Add(t.key);
-    hash.Add(t.value);
+  for (const api::PreferredTerm& each : pod.preferred_node_affinity) {
+    AddRequirements(each.preference.match_expressions, &hash);
   }
+  AddTolerations(pod.tolerations, &hash);
   return hash.value();
 }
 
