@@ -17,8 +17,6 @@
 namespace muster::serve {
 namespace {
 
-constexpr int kBacklog = 1024;
-
 absl::Status Failed(const std::string& path, const char* what, int error) {
   return absl::UnavailableError(
       absl::StrCat("listen: ", path, ": ", what, ": ", strerror(error)));
@@ -124,7 +122,7 @@ absl::StatusOr<UnixSocket> UnixSocket::Listen(const UnixAddress& address) {
   if (chmod(path.c_str(), address.mode) != 0) {
     return Failed(path, "chmod", errno);
   }
-  if (listen(fd, kBacklog) != 0) return Failed(path, "listen", errno);
+  if (listen(fd, SOMAXCONN) != 0) return Failed(path, "listen", errno);
   return made;
 }
 

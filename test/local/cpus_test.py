@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, cgroups_with
 
 CPUS = len(os.sched_getaffinity(0))
 
@@ -37,11 +37,12 @@ def allowed(pid):
 class CpusTest(unittest.TestCase):
     """Of the machine's CPUs, tasks have two."""
 
-    def daemon(self, more=""):
+    def daemon(self, more="", cgroup=""):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         config = folder / "musterd.yaml"
-        config.write_text("node: {gpus: 0, cpus: {amount: 2, bind: cores, unit: thread}}\n" + more)
+        config.write_text("node: {gpus: 0, cpus: {amount: 2, bind: cores, unit: thread}" +
+                          (f", cgroup: {cgroup}" if cgroup else "") + "}\n" + more)
         self.d = Daemon(PROGRAMS, "--config", config)
         self.d.start()
         self.addCleanup(self.d.end)
@@ -127,6 +128,34 @@ class CpusTest(unittest.TestCase):
         self.assertEqual(d.finished(one)["exit_code"], 0)
         self.is_on(half, self.all)
         self.end(half, "rest")
+
+    def test_the_kernel_lets_no_task_leave_its_cpus(self):
+        at = cgroups_with("cpuset")
+        if at is None:
+            self.skipTest("[  SKIPPED ] no cpuset controller of cgroup version 2 for this user")
+        cgroup = at / f"muster-cpus-{os.getpid()}"
+        self.addCleanup(cgroup.rmdir)
+        d = self.daemon(cgroup=cgroup)
+        leave = ("import os, time; os.sched_setaffinity(0, range(os.cpu_count())); "
+                 "print(*os.sched_getaffinity(0), flush=True); "
+                 "[time.sleep(0.05) for _ in iter(lambda: os.path.exists('GO'), True)]; "
+                 "os.sched_setaffinity(0, range(os.cpu_count())); print(*os.sched_getaffinity(0))")
+
+        def submit(name, cpus):
+            script = leave.replace("GO", str(d.folder / name))
+            job = d.submit([sys.executable, "-c", script], name=name, cpus=cpus)
+            d.until(lambda: len(d.output(job).splitlines()) == 1)
+            return job, {int(word) for word in d.output(job).split()}
+
+        one, own = submit("one", 1)
+        self.assertEqual(own, self.own(one))
+        self.assertEqual(len(own), 1)
+        half, rest = submit("half", "500m")
+        self.assertEqual(rest, self.all - own)
+        self.end(one, "one")
+        d.until(lambda: set(self.cpus()["shared"]) == self.all)
+        self.end(half, "half")
+        self.assertEqual({int(word) for word in d.output(half).splitlines()[1].split()}, self.all)
 
     def test_elements_of_an_array_have_different_ones(self):
         d = self.daemon()

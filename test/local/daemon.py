@@ -23,6 +23,17 @@ class Refused(Exception):
         self.error = error
 
 
+def cgroups_with(controller):
+    """Where this user may make groups of version 2 with it; None: nowhere."""
+    lines = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    mounts = [line.split() for line in lines]
+    at = next((pathlib.Path(words[1]) for words in mounts if words[2] == "cgroup2"), None)
+    if (at is None or not os.access(at, os.W_OK)
+            or controller not in (at / "cgroup.controllers").read_text().split()):
+        return None
+    return at
+
+
 class _Connection(http.client.HTTPConnection):
     def __init__(self, path, timeout):
         super().__init__("localhost", timeout=timeout)
@@ -30,8 +41,9 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
+        # With a time limit it would fail where many connect at once.
         self.sock.connect(self.path)
+        self.sock.settimeout(self.timeout)
 
 
 class Daemon:

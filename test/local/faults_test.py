@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from daemon import Daemon, Refused
+from daemon import Daemon, Refused, cgroups_with
 
 
 def alive(marker):
@@ -40,11 +40,8 @@ class FaultsTest(unittest.TestCase):
         return daemon
 
     def test_the_kernel_holds_a_job_to_its_memory(self):
-        lines = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
-        mounts = [line.split() for line in lines]
-        at = next((pathlib.Path(words[1]) for words in mounts if words[2] == "cgroup2"), None)
-        if (at is None or not os.access(at, os.W_OK)
-                or "memory" not in (at / "cgroup.controllers").read_text().split()):
+        at = cgroups_with("memory")
+        if at is None:
             self.skipTest("[  SKIPPED ] no memory controller of cgroup version 2 for this user")
         cgroups = at / f"muster-faults-{os.getpid()}"
         config = pathlib.Path(tempfile.mkdtemp()) / "musterd.yaml"
@@ -277,8 +274,8 @@ class FaultsTest(unittest.TestCase):
         for _ in range(1000):
             client = socket.socket(socket.AF_UNIX)
             self.addCleanup(client.close)
-            client.settimeout(60)
             client.connect(d.socket)
+            client.settimeout(60)
             client.sendall(f"GET /v1/jobs/{job}?wait=60 HTTP/1.0\r\n\r\n".encode())
             waiting.append(client)
         # As many come and go meanwhile.

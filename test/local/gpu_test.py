@@ -2,7 +2,9 @@
 """The local runner on real GPUs: gpu_test.py PROGRAMS. Skipped where there is no driver."""
 
 import ctypes
+import json
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -10,6 +12,7 @@ import time
 import unittest
 
 from daemon import Daemon
+from tiny_image import NAME, bubblewrap_works, import_into_podman, make_root, podman
 
 # Tells how many GPUs CUDA shows, and the first one's UUID; then holds a context on it until
 # its standard input ends.
@@ -24,6 +27,22 @@ SEES = textwrap.dedent("""\
     assert cuda.cuDeviceGetUuid(name, device) == 0
     assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device) == 0
     print(count.value, "GPU-" + str(uuid.UUID(bytes=bytes(name))), flush=True)
+    sys.stdin.read()
+    """)
+
+# Takes so many percent of the first GPU's memory, and tells it; then as SEES.
+TAKES = textwrap.dedent("""\
+    import ctypes, sys
+    cuda = ctypes.CDLL("libcuda.so.1")
+    device, context, at = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    assert cuda.cuInit(0) == 0
+    assert cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
+    assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device) == 0
+    assert cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)) == 0
+    wanted = ctypes.c_size_t(total.value * int(sys.argv[1]) // 100)
+    assert cuda.cuMemAlloc_v2(ctypes.byref(at), wanted) == 0, (free.value, total.value)
+    print("taken", flush=True)
     sys.stdin.read()
     """)
 
@@ -101,6 +120,82 @@ class GpuTest(unittest.TestCase):
             for other in others:
                 other.communicate(timeout=60)
         self.assertEqual(self.d.finished(job)["exit_code"], 0)
+
+    def take(self, percent, *options):
+        """A job that takes so much of a GPU's memory, and keeps it; its id."""
+        done = self.d.run("submit", "--json", *options, "--", "sh", "-c",
+                          f"sleep 1000 | {sys.executable} -c '{TAKES}' {percent}")
+        return json.loads(done.stdout)["jobs"][0]["id"]
+
+    def took(self, job):
+        self.d.until(lambda: self.d.job(job)["phase"] == "running", 60)
+        self.d.until(lambda: self.d.output(job) != "", 60)
+        self.assertEqual(self.d.output(job), "taken\n")
+
+    def test_two_jobs_share_a_gpu(self):
+        jobs = [self.take(30, "--gpus", "0.5") for _ in range(2 * GPUS)]
+        for job in jobs:
+            self.took(job)
+        third = self.take(30, "--gpus", "0.5")
+        self.assertEqual(self.d.job(third)["phase"], "queued")
+
+    def test_who_preempts_finds_the_memory_free(self):
+        for _ in range(3):
+            low = [self.take(80, "--gpus", "1") for _ in range(GPUS)]
+            for job in low:
+                self.took(job)
+            high = self.take(80, "--gpus", "1", "--priority", "high")
+            self.took(high)
+            self.assertEqual(sum(self.d.job(job)["phase"] == "queued" for job in low), 1)
+            for job in [*low, high]:
+                self.d.delete(f"/v1/jobs/{job}")
+                self.d.finished(job)
+
+
+class ImageTest(unittest.TestCase):
+    """Jobs in images see their GPUs, and no others."""
+
+    def binds(self):
+        """Where Python and the driver are."""
+        ctypes.CDLL("libcuda.so.1")
+        maps = pathlib.Path("/proc/self/maps").read_text()
+        paths = [line.split()[-1] for line in maps.splitlines() if "libcuda.so" in line]
+        tops = {"/" + str(path).split("/")[1] for path in
+                [*paths, sys.executable, sys.base_prefix, pathlib.Path(sys.executable).resolve()]}
+        folders = {os.path.dirname(paths[0]), "/usr"} | (tops - {"/usr", "/lib", "/lib64", "/bin"})
+        return sorted(folder for folder in folders
+                      if not any(folder.startswith(f"{other}/") for other in folders))
+
+    def look(self, images, name):
+        self.d = Daemon(PROGRAMS)
+        config = self.d.folder / "musterd.yaml"
+        if "folder" in images:
+            make_root(self.d.folder / "images" / name)
+            images["folder"] = str(self.d.folder / "images")
+        config.write_text(json.dumps({"images": {**images, "binds": self.binds()}}))
+        self.d.options = ["--config", str(config)]
+        self.d.start()
+        self.addCleanup(self.d.end)
+        for gpus in (0, 1):
+            job = json.loads(self.d.run(
+                "submit", "--json", "--chdir", "/usr", "--gpus", str(gpus), "--image", name, "--",
+                sys.executable, "-c", SEES).stdout)["jobs"][0]["id"]
+            self.d.finished(job)
+            self.assertEqual(self.d.output(job).split()[:1], [str(gpus)], self.d.output(job))
+
+    def test_by_bubblewrap(self):
+        if not bubblewrap_works():
+            self.skipTest("bubblewrap is not there, or may not be used")
+        self.look({"by": "bubblewrap", "folder": ""}, "tiny:1")
+
+    def test_by_podman(self):
+        if not any(pathlib.Path(folder).glob("nvidia*") for folder in ("/etc/cdi", "/var/run/cdi")):
+            self.skipTest("nothing tells podman of the GPUs: nvidia-ctk cdi generate")
+        options, why_not = import_into_podman()
+        if why_not:
+            self.skipTest(why_not)
+        self.addCleanup(podman, "rmi", "--force", NAME)
+        self.look({"by": "podman", "allow": ["localhost/*"], "options": options}, NAME)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import sys
 import textwrap
 import unittest
 
+import tiny_image
 from daemon import Daemon, Refused
+from tiny_image import bubblewrap_works, make_root, podman
 
 NOBODY = 65534
 
@@ -27,6 +29,9 @@ class ImagesTest(unittest.TestCase):
         self.work.mkdir()
         self.work.chmod(0o777)
 
+    def environment(self):
+        return [f"HOME={self.work}"]
+
     def job(self, container, volumes=(), **more):
         manifest = {
             "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job"},
@@ -35,34 +40,68 @@ class ImagesTest(unittest.TestCase):
                 "containers": [{"name": "main", **container}], **more}}}}
         answer = self.d.post("/v1/jobs", {
             "manifest": json.dumps(manifest), "directory": str(self.work),
-            "environment": [f"PATH={os.environ['PATH']}", f"HOME={self.work}"]})
+            "environment": [f"PATH={os.environ['PATH']}", *self.environment()]})
         return answer["jobs"][0]["id"]
 
+    image = "tiny:1"
+
     def script(self, text, **more):
-        return {"image": "tiny:1", "command": ["sh", "-ec", textwrap.dedent(text)], **more}
+        return {"image": self.image, "command": ["sh", "-ec", textwrap.dedent(text)], **more}
 
     def output(self, number):
         self.assertEqual(self.d.finished(number)["phase"], "succeeded", self.d.output(number))
         return self.d.output(number)
 
 
-class BubblewrapTest(ImagesTest):
+def runs(*words):
+    """Whether the machine has a process of this command."""
+    line = b"".join(word.encode() + b"\0" for word in words)
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if file.read_bytes() == line:
+                return True
+        except OSError:
+            pass  # It has ended meanwhile.
+    return False
+
+
+class Stories:
+    """Of whatever runs images."""
+
+    def test_a_stop_is_heeded_and_nothing_is_left(self):
+        number = self.job(self.script("""
+            trap 'echo saved; exit 3' TERM
+            setsid sleep 86411 &
+            echo up > up
+            while :; do sleep 0.02; done
+            """), terminationGracePeriodSeconds=60)
+        self.d.until(lambda: (self.work / "up").exists() and runs("sleep", "86411"))
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+        # The shell may tell of the sleep that was stopped with it.
+        self.assertEqual(self.d.output(number).splitlines()[-1], "saved")
+        self.d.until(lambda: not runs("sleep", "86411"))
+
+    def test_the_daemon_may_be_killed_meanwhile(self):
+        number = self.job(self.script("""
+            echo up > up
+            while test ! -e go; do sleep 0.02; done
+            exit 7"""))
+        self.d.until(lambda: (self.work / "up").exists())
+        self.d.kill()
+        self.d.start()
+        (self.work / "go").touch()
+        self.assertEqual(self.d.finished(number)["exit_code"], 7)
+
+
+class BubblewrapTest(Stories, ImagesTest):
     def setUp(self):
-        works = shutil.which("bwrap") and subprocess.run(
-            ["bwrap", "--ro-bind", "/", "/", "true"], check=False, capture_output=True)
-        if not works or works.returncode != 0:
+        if not bubblewrap_works():
             self.skipTest("bubblewrap is not there, or may not be used")
         self.begin({"by": "bubblewrap", "folder": "/FOLDER", "binds": ["/usr"]})
-        # The machine's programs, in a root file system of its own.
         images = self.d.folder / "images"
         self.config.write_text(self.config.read_text().replace("/FOLDER", str(images)))
-        root = images / "tiny:1"
-        for name in ("etc", "usr", "home"):
-            (root / name).mkdir(parents=True)
-        for name in ("bin", "lib", "lib64", "sbin"):
-            if os.path.isdir(f"/usr/{name}"):
-                (root / name).symlink_to(f"usr/{name}")
-        (root / "etc/os").write_text("tiny\n")
+        make_root(images / "tiny:1")
         self.d.start()
 
     def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
@@ -90,32 +129,6 @@ class BubblewrapTest(ImagesTest):
         self.assertIn("Image:        tiny:1\n", self.d.run("describe", str(number)).stdout)
         self.assertEqual(self.d.job(number)["images"], {"task": "tiny:1"})
         self.assertIn("Images are run by bubblewrap", self.d.run("nodes").stdout)
-
-    def test_a_stop_is_heeded_and_nothing_is_left(self):
-        number = self.job(self.script("""
-            trap 'echo saved; exit 3' TERM
-            setsid sleep 1000 &
-            echo $! > pid; mv pid up
-            while :; do sleep 0.02; done
-            """), terminationGracePeriodSeconds=60)
-        self.d.until(lambda: (self.work / "up").exists())
-        left = int((self.work / "up").read_text())
-        self.d.delete(f"/v1/jobs/{number}")
-        self.d.finished(number)
-        # The shell may tell of the sleep that was stopped with it.
-        self.assertEqual(self.d.output(number).splitlines()[-1], "saved")
-        self.d.until(lambda: not os.path.exists(f"/proc/{left}"))
-
-    def test_the_daemon_may_be_killed_meanwhile(self):
-        number = self.job(self.script("""
-            echo up > up
-            while test ! -e go; do sleep 0.02; done
-            exit 7"""))
-        self.d.until(lambda: (self.work / "up").exists())
-        self.d.kill()
-        self.d.start()
-        (self.work / "go").touch()
-        self.assertEqual(self.d.finished(number)["exit_code"], 7)
 
     def test_what_is_not_allowed_is_refused_with_its_field(self):
         for image, why in (("../work", "expected a name"), ("/etc", "expected a name"),
@@ -186,19 +199,20 @@ class PodmanTest(ImagesTest):
                 kept.write("\\n".join(words) + "\\n--end--\\n")
             if "rm" in words:
                 sys.exit()
+            if "kill" in words:
+                with open({str(self.d.folder)!r} + "/" + words[-1]) as file:
+                    os.kill(int(file.read()), signal.SIGTERM)
+                sys.exit()
             image = next(i for i, word in enumerate(words) if word.startswith("localhost/"))
             entry = [w.split("=", 1)[1] for w in words if w.startswith("--entrypoint=")]
-            directory = next(w.split("=", 1)[1] for w in words if w.startswith("--workdir="))
+            name, directory = (next(w.split("=", 1)[1] for w in words if w.startswith(f"--{{option}}="))
+                               for option in ("name", "workdir"))
             command = (entry or ["echo", "entrypoint"]) + words[image + 1:]
-            # A stop waits until it can be passed on.
-            stop = {{signal.SIGTERM}}
-            signal.pthread_sigmask(signal.SIG_BLOCK, stop)
-            # As conmon: the container is in a session of its own.
-            child = subprocess.Popen(
-                command, cwd=directory, start_new_session=True,
-                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stop))
-            signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, stop)
+            # As conmon: the container is in a session of its own. And as podman without root, it
+            # passes no signals on.
+            child = subprocess.Popen(command, cwd=directory, start_new_session=True)
+            with open({str(self.d.folder)!r} + "/" + name, "w") as file:
+                file.write(str(child.pid))
             code = child.wait()
             sys.exit(code if code >= 0 else 128 - code)
             """))
@@ -235,9 +249,27 @@ class PodmanTest(ImagesTest):
         self.d.finished(number)
         self.assertEqual(self.d.output(number).splitlines()[-1], "saved")
         self.assertFalse(os.path.exists(f"/proc/{container}"))
-        self.d.until(lambda: len(self.words()) == 2)
-        self.assertEqual(self.words()[1][-5:], ["rm", "--force", "--ignore", "--time=0",
-                                                "muster-1-0-0-1"])
+        self.d.until(lambda: len(self.words()) >= 3)
+        _, *stops, removed = self.words()
+        for stop in stops:
+            self.assertEqual(stop, ["--remote=false", "kill", "--signal=TERM", "muster-1-0-0-1"])
+        self.assertEqual(removed[-5:], ["rm", "--force", "--ignore", "--time=0", "muster-1-0-0-1"])
+
+    def test_a_stop_waits_for_the_container(self):
+        """It is told while podman is about to make the container."""
+        program = self.d.folder / "podman"
+        slow = program.read_text().replace(
+            "child = subprocess", "import time; time.sleep(1)\nchild = subprocess")
+        program.write_text(slow)
+        number = self.job({"image": "localhost/train:1", "command": ["sh", "-c", textwrap.dedent("""
+            trap 'echo saved; exit 3' TERM
+            while :; do sleep 0.02; done""")]}, terminationGracePeriodSeconds=60)
+        self.d.until(lambda: self.words())
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+        # The signal may come before the shell has its trap.
+        self.assertIn(self.d.output(number), ("saved\n", ""))
+        self.assertGreater(len(self.words()), 2)
 
     def test_other_images_are_refused(self):
         for image in ("docker.io/library/debian", "localhost/../x", "--rootfs=/", "dir:/tmp"):
@@ -246,18 +278,69 @@ class PodmanTest(ImagesTest):
             self.assertIn(f"image '{image}': ", str(refused.exception))
 
 
-class RealPodmanTest(ImagesTest):
-    def test_an_image_of_podmans_is_run(self):
-        found = shutil.which("podman") and subprocess.run(
-            ["podman", "images", "--format", "{{.Repository}}:{{.Tag}}"], check=False,
-            capture_output=True, text=True)
-        names = [name for name in (found.stdout.split() if found else []) if "<" not in name]
-        if not names:
-            self.skipTest("podman is not there, or has no image")
-        self.begin({"by": "podman", "allow": ["*"]})
+class RealPodmanTest(Stories, ImagesTest):
+    image = tiny_image.NAME
+
+    @classmethod
+    def setUpClass(cls):
+        cls.options, why_not = tiny_image.import_into_podman()
+        if why_not:
+            raise unittest.SkipTest(why_not)
+        cls.addClassCleanup(podman, "rmi", "--force", cls.image)
+
+    def setUp(self):
+        self.begin({"by": "podman", "allow": ["localhost/*"], "binds": ["/usr"],
+                    "options": self.options})
         self.d.start()
-        number = self.job({"image": names[0], "command": ["echo", "in", "podman"]})
-        self.assertEqual(self.output(number), "in podman\n")
+
+    def environment(self):
+        """Where it has its images."""
+        return [f"{name}={os.environ[name]}" for name in ("HOME", "XDG_RUNTIME_DIR")
+                if name in os.environ]
+
+    def tearDown(self):
+        self.d.until(lambda: "muster-" not in podman("ps", "--all").stdout)
+
+    def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
+        data = self.d.folder / "data"
+        data.mkdir()
+        (data / "set").write_text("42\n")
+        number = self.job(self.script("""
+            cat /etc/os /data/set
+            (: > /data/new) 2> /dev/null || echo read-only
+            pwd; echo made > made
+            echo $MUSTER_VOLUME_DATA
+            touch $MUSTER_CHECKPOINT; cat $MUSTER_SIZE_FILE
+            test -S $MUSTER_SOCKET && echo socket
+            """, volumeMounts=[{"name": "data", "mountPath": "/data", "readOnly": True}],
+            resources={"limits": {"nvidia.com/gpu": "1"}}),
+            [{"name": "data", "hostPath": {"path": str(data)}}])
+        self.assertEqual(self.output(number).splitlines(), [
+            "tiny", "42", "read-only", str(self.work), "/data", "1", "socket"])
+        self.assertEqual((self.work / "made").read_text(), "made\n")
+
+    def test_its_own_command_is_run_and_codes_are_told(self):
+        self.assertEqual(self.output(self.job({"image": self.image})), "own\n")
+        number = self.job(self.script("exit 9"))
+        self.assertEqual(self.d.finished(number)["exit_code"], 9)
+
+    def test_who_heeds_no_stop_is_killed(self):
+        number = self.job(self.script("""
+            trap '' TERM
+            echo up > up
+            while :; do sleep 0.02; done"""), terminationGracePeriodSeconds=1)
+        self.d.until(lambda: (self.work / "up").exists())
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+
+    def test_who_knows_nothing_of_stops_is_stopped(self):
+        """The first process of a namespace would ignore them."""
+        number = self.job({"image": self.image, "command": ["sleep", "1000"]},
+                          terminationGracePeriodSeconds=1000)
+        self.d.until(lambda: self.d.job(number)["phase"] == "running")
+        self.d.until(lambda: "muster-" in podman("ps").stdout)
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
 
 
 class NoneTest(ImagesTest):

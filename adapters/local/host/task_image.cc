@@ -58,7 +58,7 @@ class ImageMaker {
   void Bind(const std::string& path) {
     const std::string normal = Normal(path);
     if (normal.starts_with('/') && normal != "/") {
-      binds_.push_back({.source = normal, .target = normal});
+      Put({.source = normal, .target = normal});
     }
   }
 
@@ -67,15 +67,15 @@ class ImageMaker {
       const std::pair<std::string, std::string> parts =
           absl::StrSplit(bind, absl::MaxSplits(':', 1));
       const auto& [source, target] = parts;
-      binds_.push_back({.source = source,
-                        .target = Normal(target.empty() ? source : target),
-                        .read_only = true});
+      Put({.source = source,
+           .target = Normal(target.empty() ? source : target),
+           .read_only = true});
     }
     if (!images_.binds.empty() || images_.by != ImageProgram::kBubblewrap) {
       return;
     }
     for (const char* path : kUsualBinds) {
-      binds_.push_back({path, path, /*read_only=*/true, /*optional=*/true});
+      Put({path, path, /*read_only=*/true, /*optional=*/true});
     }
   }
 
@@ -83,8 +83,7 @@ class ImageMaker {
   void BindVolumes() {
     for (const ShimMount& mount : std::exchange(spec_.mounts, {})) {
       const ShimVolume& volume = spec_.volumes[mount.volume];
-      binds_.push_back(
-          {.source = absl::StrCat(
+      Put({.source = absl::StrCat(
                volume.path, mount.sub_path.empty() ? "" : "/", mount.sub_path),
            .target = Normal(mount.target),
            .read_only = mount.read_only});
@@ -102,9 +101,9 @@ class ImageMaker {
     for (size_t i = 0; i < spec_.mounts.size(); ++i) {
       ShimMount& mount = spec_.mounts[i];
       std::string place = absl::StrCat(at, "/", i);
-      binds_.push_back({.source = place,
-                        .target = Normal(mount.target),
-                        .read_only = mount.read_only});
+      Put({.source = place,
+           .target = Normal(mount.target),
+           .read_only = mount.read_only});
       mount.target = std::move(place);
     }
   }
@@ -121,9 +120,9 @@ class ImageMaker {
         images_.program, "--remote=false", "--cgroup-manager=cgroupfs", "run",
         "--rm", "--replace", absl::StrCat("--name=", container),
         absl::StrCat("--pull=", std::string(muster::Name(images_.pull))),
-        // It stays in the task's cgroup, and sees the machine's
-        // processes and network as other tasks do.
-        "--cgroups=disabled", "--network=host", "--pid=host", "--ipc=host",
+        // It stays in the task's cgroup, for which podman wants a namespace of
+        // processes: whose first one ignores SIGTERM, unless it is an init.
+        "--cgroups=disabled", "--init", "--network=host", "--ipc=host",
         "--log-driver=none", "--cap-drop=all",
         "--security-opt=no-new-privileges", "--security-opt=label=disable"};
     if (start_.uid != 0) {
@@ -145,6 +144,10 @@ class ImageMaker {
     words.insert(words.end(), spec_.command.begin() + (has_command ? 1 : 0),
                  spec_.command.end());
     Become(std::move(words));
+    // Who starts a container need not pass signals on: podman without root does
+    // not, but ends.
+    spec_.stop = {images_.program, "--remote=false", "kill", "--signal=TERM",
+                  container};
     spec_.cleanup = {images_.program, "--remote=false", "rm",     "--force",
                      "--ignore",      "--time=0",       container};
   }
@@ -163,6 +166,14 @@ class ImageMaker {
   }
 
  private:
+  // In the place of what was to be there: podman refuses two.
+  void Put(ShimBind bind) {
+    std::erase_if(binds_, [&](const ShimBind& other) {
+      return other.target == bind.target;
+    });
+    binds_.push_back(std::move(bind));
+  }
+
   static void Append(const Words& more, Words* words) {
     words->insert(words->end(), more.begin(), more.end());
   }

@@ -26,6 +26,7 @@ std::string ProblemOfTexts(const ShimSpec& spec) {
     return std::ranges::any_of(texts, HasNul);
   };
   if (bad(spec.command)) return "command: has a NUL";
+  if (bad(spec.stop)) return "stop: has a NUL";
   if (bad(spec.cleanup)) return "cleanup: has a NUL";
   if (bad(spec.environment)) return "environment: has a NUL";
   for (const std::string& variable : spec.environment) {
@@ -60,6 +61,8 @@ bool DecodeListed(std::string_view name, std::string_view value, ShimSpec* spec,
     spec->command.emplace_back(value);
   } else if (name == "env") {
     spec->environment.emplace_back(value);
+  } else if (name == "stop") {
+    spec->stop.emplace_back(value);
   } else if (name == "cleanup") {
     spec->cleanup.emplace_back(value);
   } else if (name == "cpu") {
@@ -185,6 +188,7 @@ std::string Encode(const ShimSpec& spec) {
   Add(spec.volumes, spec.mounts, &out);
   Add(spec.image, &out);
   out.Add("container", spec.container ? 1 : 0);
+  for (const std::string& word : spec.stop) out.Add("stop", word);
   for (const std::string& word : spec.cleanup) out.Add("cleanup", word);
   return out.Take();
 }

@@ -75,7 +75,10 @@ struct ShimSpec {
   // The main process runs the task in a container, and gives the code that a
   // shell would: 128 and the number of the signal that ended it.
   bool container = false;
-  // What is run as the user when such a task was killed; task_cleanup.h.
+  // What is run as the user (side_command.h) to stop such a task, in place of
+  // SIGTERM to its process group, again until it succeeds; and what is, when a
+  // signal ended the main process.
+  std::vector<std::string> stop{};
   std::vector<std::string> cleanup{};
 
   friend bool operator==(const ShimSpec&, const ShimSpec&) = default;

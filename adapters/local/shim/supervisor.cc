@@ -19,7 +19,7 @@
 #include "adapters/local/shim/process_tree.h"
 #include "adapters/local/shim/record.h"
 #include "adapters/local/shim/shim_start.h"
-#include "adapters/local/shim/task_cleanup.h"
+#include "adapters/local/shim/side_command.h"
 #include "adapters/local/shim/task_volumes.h"
 
 namespace muster::local {
@@ -29,6 +29,7 @@ constexpr Duration kMicrosecond = 1000;
 // How long processes may take to vanish that were killed.
 constexpr Duration kLongestKill = 10 * kSecond;
 constexpr int kSuspendPatienceMs = 1000;
+constexpr Duration kStopAgainAfter = 100 * kMillisecond;
 constexpr Duration kSweepEvery = 20 * kMillisecond;
 // More than any exit file has.
 constexpr size_t kExitSize = 8192;
@@ -74,7 +75,7 @@ int Supervisor::Run() {
   }
   cgroup_.Remove();
   const int code = WriteExit();
-  if (status_.value_or(0) == SIGKILL) StartCleanup(spec_);
+  if (WIFSIGNALED(status_.value_or(0))) StartSideCommand(spec_, spec_.cleanup);
   RemoveOwnVolumes(spec_, folder_);
   return code;
 }
@@ -175,8 +176,18 @@ void Supervisor::Stop(Duration grace) {
   // A later stop may leave less time, not more.
   kill_at_ = std::min(kill_at_, Now() + grace);
   limit_ = kForever;
-  if (!status_) kill(-task_.pid(), SIGTERM);
+  TellStop();
   Resume();
+}
+
+void Supervisor::TellStop() {
+  stop_at_ = kForever;
+  if (status_) return;
+  if (spec_.stop.empty()) {
+    kill(-task_.pid(), SIGTERM);
+  } else if (stop_ == 0) {
+    stop_ = StartSideCommand(spec_, spec_.stop);
+  }
 }
 
 void Supervisor::Suspend() {
@@ -205,13 +216,15 @@ void Supervisor::Bind() {
 }
 
 void Supervisor::CheckTimes() {
+  if (stop_at_ <= Now()) TellStop();
   if (suspended_ != kForever || limit_ > Now()) return;
   Blame(ShimReason::kTimeLimit);
   Stop(spec_.grace);
 }
 
 Time Supervisor::Due() const {
-  return suspended_ != kForever ? kill_at_ : std::min(kill_at_, limit_);
+  const Time end_at = std::min(kill_at_, stop_at_);
+  return suspended_ != kForever ? end_at : std::min(end_at, limit_);
 }
 
 void Supervisor::Await(Duration longest) const {
@@ -230,6 +243,11 @@ bool Supervisor::Reap() {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid == task_.pid()) status_ = status;
+    if (pid == stop_ && pid > 0) {
+      stop_ = 0;
+      // It may not be up yet.
+      if (status != 0) stop_at_ = Now() + kStopAgainAfter;
+    }
     if (pid == 0) return true;
     if (pid < 0 && errno != EINTR) return false;
   }

@@ -2,6 +2,8 @@
 // POSIX and Linux alone. One thread, which has all signals blocked.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +38,8 @@ class Supervisor {
   // The first reason to end the main process is the one that is told.
   void Blame(ShimReason reason);
   void Stop(Duration grace);
+  // That it shall end.
+  void TellStop();
   void Suspend();
   void Resume();
   // To the CPUs of the file "cpus".
@@ -64,8 +68,10 @@ class Supervisor {
   Time limit_ = kForever;      // When its time is over.
   Time kill_at_ = kForever;    // When its grace is over.
   Time suspended_ = kForever;  // Since when it is.
+  Time stop_at_ = kForever;    // When it is told again.
   std::optional<int> status_;  // Of the main process, when it has ended.
   std::optional<ShimReason> stopped_for_;
+  pid_t stop_ = 0;  // The process of ShimSpec::stop.
 };
 
 }  // namespace muster::local

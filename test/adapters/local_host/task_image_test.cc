@@ -139,6 +139,16 @@ TEST_F(TaskImageTest, TheRootDirectoryIsNotBound) {
   }
 }
 
+TEST_F(TaskImageTest, OnePlaceHasOneThingTheMachinesComeFirst) {
+  Use(ImageProgram::kPodman);
+  images_.binds = {"/usr", "/data/ann"};
+  start_.mounts.clear();
+  EXPECT_THAT(Spec().command, Contains("--mount=type=bind,source=/data/ann,"
+                                       "destination=/data/ann"));
+  EXPECT_THAT(spec_.command,
+              Contains(HasSubstr("destination=/data/ann")).Times(1));
+}
+
 TEST_F(TaskImageTest, PodmanRunsItAsItsUserInTheTasksCgroup) {
   Use(ImageProgram::kPodman);
   images_.options = {"--shm-size=1g"};
@@ -156,8 +166,8 @@ TEST_F(TaskImageTest, PodmanRunsItAsItsUserInTheTasksCgroup) {
           "--name=muster-7-1-2-3",
           "--pull=never",
           "--cgroups=disabled",
+          "--init",
           "--network=host",
-          "--pid=host",
           "--ipc=host",
           "--log-driver=none",
           "--cap-drop=all",
@@ -185,6 +195,9 @@ TEST_F(TaskImageTest, PodmanRunsItAsItsUserInTheTasksCgroup) {
   EXPECT_EQ(spec_.directory, "/");
   EXPECT_TRUE(spec_.container);
   EXPECT_THAT(spec_.mounts, IsEmpty());
+  EXPECT_THAT(spec_.stop,
+              ElementsAre("/usr/bin/program", "--remote=false", "kill",
+                          "--signal=TERM", "muster-7-1-2-3"));
   EXPECT_THAT(spec_.cleanup,
               ElementsAre("/usr/bin/program", "--remote=false", "rm", "--force",
                           "--ignore", "--time=0", "muster-7-1-2-3"));

@@ -153,6 +153,7 @@ TEST_F(ImageTreeTest, ASpecKeepsWhatItSaysOfItsImage) {
                 .options = {"--x"},
                 .binds = {{"/a", "/b"}, {"/c", "/d", true, true}}};
   spec.container = true;
+  spec.stop = {"podman", "kill", "x"};
   spec.cleanup = {"podman", "rm", "x"};
   ShimSpec read;
   ASSERT_TRUE(Decode(Encode(spec), &read));
@@ -315,6 +316,24 @@ TEST_F(ShimImageTest, VolumesAreWhereTheImageHasThemToBe) {
   EXPECT_EQ(run_.Output(), "42\nro\ntmpfs\n");
   EXPECT_EQ(ReadText(data + "/kept"), "kept\n");
   EXPECT_FALSE(fs::exists(root_ + "/data"));
+}
+
+TEST(ShimStopTest, ItIsRunUntilItSucceedsInPlaceOfASignal) {
+  ShimRun run;
+  const std::string times = run.folder() + "/times", go = run.folder() + "/go";
+  ShimSpec spec = run.Script("echo 1 > $SAY; until [ -e " + go +
+                             " ]; do sleep 0.02; done; exit 5");
+  spec.grace = 60 * kSecond;
+  spec.stop = {
+      "/bin/sh", "-c",
+      "echo x >> " + times + "; [ $(wc -l < " + times + ") = 3 ] && : > " + go};
+  Shim shim = run.Start(spec);
+  EXPECT_GT(run.Number(), 0);
+  ASSERT_TRUE(shim.Stop(60 * kSecond).ok());
+  const ShimExit exit = run.End(&shim);
+  EXPECT_EQ(exit.code, 5);
+  EXPECT_EQ(exit.reason, ShimReason::kStopped);
+  EXPECT_EQ(ReadText(times), "x\nx\nx\n");
 }
 
 TEST(ShimCleanupTest, ItIsRunWhenTheTaskWasKilledAndElseNot) {

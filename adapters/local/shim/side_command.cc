@@ -1,9 +1,9 @@
-#include "adapters/local/shim/task_cleanup.h"
+#include "adapters/local/shim/side_command.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <vector>
+#include <algorithm>
 
 #include "adapters/local/shim/exec.h"
 #include "adapters/local/shim/task_user.h"
@@ -15,8 +15,11 @@ constexpr unsigned kLongestSeconds = 30;
 
 }  // namespace
 
-void StartCleanup(const ShimSpec& spec) {
-  if (spec.cleanup.empty() || fork() != 0) return;
+pid_t StartSideCommand(const ShimSpec& spec,
+                       const std::vector<std::string>& command) {
+  if (command.empty()) return 0;
+  const pid_t pid = fork();
+  if (pid != 0) return std::max<pid_t>(pid, 0);
   if (spec.user && !BecomeUser(*spec.user)) _exit(126);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -26,7 +29,7 @@ void StartCleanup(const ShimSpec& spec) {
   alarm(kLongestSeconds);
   std::vector<char*> environment = ExecList(spec.environment);
   environ = environment.data();
-  execvp(spec.cleanup.front().c_str(), ExecList(spec.cleanup).data());
+  execvp(command.front().c_str(), ExecList(command).data());
   _exit(127);
 }
 
