@@ -15,6 +15,7 @@ constexpr uint8_t kBoth = Questions::kRoom | Questions::kVictims;
 constexpr uint8_t kRoomActivated = 1;
 constexpr uint8_t kVictimsActivated = 2;
 constexpr uint8_t kGrowthActivated = 4;
+constexpr size_t kAhead = 8;
 constexpr uint8_t kHasRoom = 8;  // ActivatePreemptors activates its kVictims.
 
 template <class T>
@@ -395,11 +396,8 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
   const int32_t highest = waiting.InOrder(leaf).begin()->position.priority;
   if (highest < lowest && !anywhere.other_queues && !beside.other_queues)
     return;
-  const std::vector<GangClassList::Member>& members =
-      waiting.AskingNoVictims(leaf);
-  // From the back: one that becomes active gives its place to the last.
-  for (size_t i = members.size(); i-- > 0;) {
-    const GangClassList::Member cls = members[i];
+  preemptors_.clear();
+  for (const GangClassList::Member& cls : waiting.AskingNoVictims(leaf)) {
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsActivated) != 0) continue;
@@ -411,8 +409,15 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
     const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
     if (room ||
         MayGiveSlot(leaf, cls.priority, kinds, tables_.specs.at(cls.spec))) {
-      ActivateVictims(cls.index);
+      preemptors_.push_back(cls.index);
     }
+  }
+  // They are spread over much memory.
+  for (size_t i = 0; i < preemptors_.size(); ++i) {
+    if (i + kAhead < preemptors_.size()) {
+      __builtin_prefetch(&waiting.at(preemptors_[i + kAhead]));
+    }
+    ActivateVictims(preemptors_[i]);
   }
 }
 

@@ -186,6 +186,7 @@ class Activator {
   // Of the leaf that is looked at, by kind: QuotaChecker::MostToReclaim.
   std::vector<int64_t> owed_;
   Resources one_;  // For KindsToReclaim.
+  std::vector<GangClassIndex> preemptors_;
 };
 
 }  // namespace muster

@@ -25,13 +25,20 @@ StopCost StopCostOf(const SchedulerTables& tables, const GangRecord& r) {
   const ResourceKind device = tables.cluster.device_kind();
   int64_t devices = 0, cores = 0;
   bool varies = false;
+  // Of tasks that follow each other, most have one shape.
+  const Resources* demand = nullptr;
+  bool alike = true;
+  ShapeId of = 0;
   for (const TaskRecord& task : r.tasks) {
     if (!TakeableOf(r, spec, task)) continue;
-    const ShapeId shape = task.at.shape;
-    const Resources& demand = tables.cluster.demand(shape);
-    cores += demand[0];
-    if (UsesAlike(tables.cluster.device_request(shape))) {
-      devices += demand[device];
+    if (demand == nullptr || task.at.shape != of) {
+      of = task.at.shape;
+      demand = &tables.cluster.demand(of);
+      alike = UsesAlike(tables.cluster.device_request(of));
+    }
+    cores += (*demand)[0];
+    if (alike) {
+      devices += (*demand)[device];
     } else {
       varies = true;  // With the devices that there are.
     }
@@ -47,6 +54,18 @@ StopCost StopCostOf(const SchedulerTables& tables, const GangRecord& r) {
       StopCost::RestartOf(tables.config.preemption_costs, r.restart_cost) +
       before - (stop_cost.accrues ? since : 0);
   return stop_cost;
+}
+
+NodeIndex NodeOf(const GangRecord& r) {
+  constexpr NodeIndex kManyNodes = GangLists::Precedence::kManyNodes;
+  NodeIndex node = kManyNodes;
+  for (const TaskRecord& task : r.tasks) {
+    // What succeeded is nowhere.
+    if (task.phase == TaskPhase::kSucceeded || task.at.node == node) continue;
+    if (node != kManyNodes) return kManyNodes;
+    node = task.at.node;
+  }
+  return node;
 }
 
 // What `was` in the set at `from` is in it at `to` now, if it `is`.
@@ -148,6 +167,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
 
 void GangLists::Update(GangIndex g, GangRecord& r) {
   Move(g, r, ListingOf(g, r));
+  if (r.listing.holds) precedence_[g].node = NodeOf(r);
 }
 
 void GangLists::Remove(GangIndex g, GangRecord& r) { Move(g, r, Listing()); }
@@ -164,7 +184,7 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   if (l.holds && !holds_on) Unhold(r.key, l);
   if (next.holds && !holds_on) Hold(g, r.key, next);
   if (g >= precedence_.size()) precedence_.resize(g + 1);
-  precedence_[g] = {next.queue, next.priority, SpareOf(next)};
+  precedence_[g] = {next.queue, next.priority, NodeOf(r), SpareOf(next)};
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(check_due_, l.check_due, from, next.check_due, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
@@ -244,7 +264,8 @@ GangClassIndex GangLists::FirstToAskAgain() {
 
 bool GangLists::Stands(GangIndex g) const {
   const GangRecord& r = tables_.gangs.at(g);
-  return r.edits == 0 && ListingOf(g, r) == r.listing;
+  return r.edits == 0 && ListingOf(g, r) == r.listing &&
+         (!r.listing.holds || precedence_[g].node == NodeOf(r));
 }
 
 std::vector<size_t> GangLists::Sizes() const {

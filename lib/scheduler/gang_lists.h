@@ -44,11 +44,15 @@ class GangLists {
   const Holding& holding(QueueIndex q) const;
   // How many there are, of all queues.
   size_t holders() const { return holders_; }
-  // What of its listing decides to whom a gang gives way: by itself, for
-  // callers that read the gangs of many nodes. Of a gang that is listed.
+  // What of its listing decides to whom a gang gives way, and where its tasks
+  // are: by itself, for callers that look at very many gangs. Of a gang that is
+  // listed.
   struct Precedence {
     QueueIndex queue = kNoQueue;
     int32_t priority = 0;
+    // Of all its tasks; kManyNodes: the record says which they are on.
+    static constexpr NodeIndex kManyNodes = 0xffffffff;
+    NodeIndex node = kManyNodes;
     Holders::Spare spare = Holders::Spare::kNothing;
   };
   const Precedence& precedence(GangIndex g) const { return precedence_[g]; }

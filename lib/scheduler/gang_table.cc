@@ -36,6 +36,7 @@ bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
 
 void HeldTasks(const GangRecord& r, std::vector<Assignment>* out) {
   out->clear();
+  out->reserve(r.tasks.size());
   for (const TaskRecord& task : r.tasks) {
     if (task.phase <= TaskPhase::kRunning) out->push_back({task.task, task.at});
   }

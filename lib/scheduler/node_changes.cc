@@ -38,7 +38,8 @@ const TaskRecord& TaskOf(const SchedulerTables& tables, const NodeTask& ref) {
 
 // In queue order: that in which they came to the node is not in the state.
 std::vector<NodeTask> TasksInOrder(const SchedulerTables& tables, NodeIndex n) {
-  std::vector<NodeTask> tasks = tables.nodes.tasks(n);
+  const std::span<const NodeTask> there = tables.nodes.tasks(n);
+  std::vector<NodeTask> tasks(there.begin(), there.end());
   std::ranges::sort(tasks, {}, [&tables](const NodeTask& ref) {
     return std::pair(tables.lists.PositionOf(ref.gang), ref.task);
   });

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "lib/cluster/cluster.h"
 #include "lib/queue/queue_position.h"
 #include "muster/node.h"
@@ -49,9 +51,7 @@ class NodeRecords {
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);
 
-  const std::vector<NodeTask>& tasks(NodeIndex n) const {
-    return nodes_[n].tasks;
-  }
+  std::span<const NodeTask> tasks(NodeIndex n) const { return tasks_[n]; }
   uint32_t releasing(NodeIndex n) const { return nodes_[n].releasing; }
   // Tasks being released, anywhere.
   uint32_t releasing() const { return releasing_; }
@@ -85,13 +85,15 @@ class NodeRecords {
  private:
   struct Entry {
     Facts facts{};
-    std::vector<NodeTask> tasks{};
     uint32_t releasing = 0;
   };
+  // By itself, for readers of the tasks of many nodes.
+  using Tasks = absl::InlinedVector<NodeTask, 4>;
 
-  std::vector<NodeTask>::iterator Find(NodeIndex n, const NodeTask& task);
+  Tasks::iterator Find(NodeIndex n, const NodeTask& task);
 
   std::vector<Entry> nodes_;
+  std::vector<Tasks> tasks_;
   uint32_t releasing_ = 0;
   std::set<NodeIndex> overcommit_candidates_;
 };

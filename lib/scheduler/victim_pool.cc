@@ -72,12 +72,16 @@ int64_t VictimPool::LeastBeyond() const {
 // no candidate is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
-  const GangRecord& r = tables_.gangs.at(g);
   bool helps = all_help_;
-  for (const TaskRecord& task : r.tasks) {
-    // What succeeded is nowhere.
-    if (task.phase == TaskPhase::kSucceeded) continue;
-    helps |= DrawsOn(task.at.node);
+  const NodeIndex n = tables_.lists.precedence(g).node;
+  if (n != GangLists::Precedence::kManyNodes) {
+    helps |= DrawsOn(n);
+  } else {
+    for (const TaskRecord& task : tables_.gangs.at(g).tasks) {
+      // What succeeded is nowhere.
+      if (task.phase == TaskPhase::kSucceeded) continue;
+      helps |= DrawsOn(task.at.node);
+    }
   }
   if (helps) Add(g);
   return helps;
