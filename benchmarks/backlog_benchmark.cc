@@ -6,11 +6,13 @@
 //   starts, evictions   in the mean of an event
 //   running, waiting, free_share   the world before the case
 //   next_pass_vs_quiet   after a what-if; the median against a quiet pass
-//   peak_mb          the most memory the process has had: run a case alone
+//                    (quiet_us), both with nothing in the core's caches: what
+//                    is compared is what they do
+//   peak_mb          the most memory the process has had since the case began,
+//                    its world included
 // Between two events a second goes by. MUSTER_BACKLOG_EVENTS is how many there
 // are (1,000; 200 on 30,000 nodes).
 #include <benchmark/benchmark.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,6 +26,7 @@
 
 #include "benchmarks/backlog_world.h"
 #include "benchmarks/padded.h"
+#include "benchmarks/peak_memory.h"
 
 namespace muster::bench {
 namespace {
@@ -35,10 +38,13 @@ double Mean(const std::vector<double>& samples) {
          static_cast<double>(samples.size());
 }
 
-double PeakMb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+// Reads so much that nothing else is left in the core's own caches.
+void CoolCaches() {
+  static const std::vector<char> other(8 << 20, 1);
+  constexpr size_t kLine = 64;
+  int sum = 0;
+  for (size_t i = 0; i < other.size(); i += kLine) sum += other[i];
+  benchmark::DoNotOptimize(sum);
 }
 
 uint32_t EventsOn(uint32_t nodes) {
@@ -69,6 +75,7 @@ void Report(benchmark::State& state, BacklogWorld& world,
 }
 
 void BM_Backlog(benchmark::State& state, uint32_t nodes, const Step& step) {
+  ResetPeak();
   BacklogWorld& world = SettledBacklog(nodes);
   state.counters["running"] = world.host.Count(GangPhase::kRunning);
   state.counters["waiting"] = world.host.Count(GangPhase::kWaiting);
@@ -211,38 +218,55 @@ Step ExplainWaiting() {
           .after = [](BacklogWorld&) {}};
 }
 
+void AskWhatIf(BacklogWorld& world, const Event& event) {
+  Plan plan;
+  if (!world.host.scheduler.WhatIf(world.host.now, {&event, 1}, &plan).ok()) {
+    std::abort();
+  }
+}
+
+Event FinishOfOne(BacklogWorld& world) {
+  return {world.host.now, GangFinished{world.Draw(GangPhase::kRunning)}};
+}
+
 // What if one gang finished: and the pass after the answer, which has forgotten
-// nothing.
+// nothing. It is compared with a quiet pass after another scheduler's what-if,
+// as both find the core's caches full of something else.
 void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
+  ResetPeak();
   BacklogWorld& world = SettledBacklog(nodes);
+  BacklogWorld other(1'000);
+  other.SubmitRunning();
+  other.Settle();
+  other.SubmitWaiting();
+  other.Settle();
   const uint32_t events = EventsOn(nodes);
   std::vector<double> cpu, quiet, next;
-  Plan plan;
   for (auto _ : state) {
     for (uint32_t i = 0; i < events; ++i) {
       Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
+      AskWhatIf(other, FinishOfOne(other));
+      CoolCaches();
       quiet.push_back(CpuOf([&] { world.host.Pass(); }));
-      const Event event{world.host.now,
-                        GangFinished{world.Draw(GangPhase::kRunning)}};
-      cpu.push_back(untimed.Timed([&] {
-        if (!world.host.scheduler.WhatIf(world.host.now, {&event, 1}, &plan)
-                 .ok()) {
-          std::abort();
-        }
-      }));
+      const Event event = FinishOfOne(world);
+      cpu.push_back(untimed.Timed([&] { AskWhatIf(world, event); }));
+      CoolCaches();
       next.push_back(CpuOf([&] { world.host.Pass(); }));
     }
   }
   state.counters["cpu_us"] = Median(cpu) * kMicro;
   state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
+  state.counters["quiet_us"] = Median(quiet) * kMicro;
   state.counters["next_pass_vs_quiet"] = Median(next) / Median(quiet);
   state.counters["peak_mb"] = PeakMb();
 }
 
 // A new world: the gangs that fill it, and the first pass over those that wait.
 void BM_Fill(benchmark::State& state, uint32_t nodes) {
+  DropSettledBacklog();
+  ResetPeak();
   double fill = 0, first = 0;
   for (auto _ : state) {
     Untimed untimed(state);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -151,11 +150,25 @@ double BacklogWorld::FreeShare() const {
   return static_cast<double>(free) / (static_cast<double>(nodes_) * kDevices);
 }
 
+namespace {
+
+struct Settled {
+  uint32_t nodes = 0;
+  std::unique_ptr<BacklogWorld> world{};
+};
+
+Settled& TheSettled() {
+  static auto& settled = *new Settled;
+  return settled;
+}
+
+}  // namespace
+
 BacklogWorld& SettledBacklog(uint32_t nodes) {
-  static auto& worlds =
-      *new std::map<uint32_t, std::unique_ptr<BacklogWorld>>();
-  std::unique_ptr<BacklogWorld>& world = worlds[nodes];
-  if (world == nullptr) {
+  auto& [settled_nodes, world] = TheSettled();
+  if (world == nullptr || settled_nodes != nodes) {
+    DropSettledBacklog();
+    settled_nodes = nodes;
     world = std::make_unique<BacklogWorld>(nodes);
     world->SubmitRunning();
     world->Settle();
@@ -165,5 +178,7 @@ BacklogWorld& SettledBacklog(uint32_t nodes) {
   }
   return *world;
 }
+
+void DropSettledBacklog() { TheSettled().world.reset(); }
 
 }  // namespace muster::bench

@@ -67,8 +67,10 @@ class BacklogWorld {
   std::vector<std::string> gangs_;  // That can be drawn.
 };
 
-// The settled world of so many nodes: made at the first call, then shared by
-// the cases of a process.
+// The settled world of so many nodes, shared by the cases of a process that
+// follow each other: made where the one that is there has other nodes.
 BacklogWorld& SettledBacklog(uint32_t nodes);
+// There is none any more.
+void DropSettledBacklog();
 
 }  // namespace muster::bench

@@ -14,6 +14,7 @@
 #include "adapters/kubernetes/host/object_sink.h"
 #include "benchmarks/kubernetes_objects.h"
 #include "benchmarks/kubernetes_world.h"
+#include "benchmarks/peak_memory.h"
 #include "benchmarks/scheduler_host.h"
 
 namespace muster::bench {
@@ -136,18 +137,6 @@ BENCHMARK(BM_PodBatch)
     ->Arg(5000)
     ->Iterations(10)
     ->Unit(benchmark::kMillisecond);
-
-// Resident at the most since ResetPeak, in MB; what the kernel says.
-void ResetPeak() { std::ofstream("/proc/self/clear_refs") << 5; }
-double PeakMb() {
-  std::ifstream status("/proc/self/status");
-  constexpr double kKbOfMb = 1000.0 / 1.024;
-  for (std::string word; status >> word;) {
-    double kb = 0;
-    if (word == "VmHWM:" && status >> kb) return kb / kKbOfMb;
-  }
-  return 0;
-}
 
 // Lists in pages, as a reflector gets them, into the controller.
 template <typename T>
