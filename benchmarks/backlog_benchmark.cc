@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -240,6 +241,7 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
   other.Settle();
   other.SubmitWaiting();
   other.Settle();
+  constexpr uint32_t kCompareEach = 8;
   const uint32_t events = EventsOn(nodes);
   std::vector<double> cpu, quiet, next;
   for (auto _ : state) {
@@ -247,13 +249,18 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
       Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
-      AskWhatIf(other, FinishOfOne(other));
-      CoolCaches();
-      quiet.push_back(CpuOf([&] { world.host.Pass(); }));
+      const bool compare = i % kCompareEach == 0;
+      if (compare) {
+        AskWhatIf(other, FinishOfOne(other));
+        CoolCaches();
+        quiet.push_back(CpuOf([&] { world.host.Pass(); }));
+      }
       const Event event = FinishOfOne(world);
       cpu.push_back(untimed.Timed([&] { AskWhatIf(world, event); }));
-      CoolCaches();
-      next.push_back(CpuOf([&] { world.host.Pass(); }));
+      if (compare) {
+        CoolCaches();
+        next.push_back(CpuOf([&] { world.host.Pass(); }));
+      }
     }
   }
   state.counters["cpu_us"] = Median(cpu) * kMicro;
@@ -264,23 +271,27 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
 }
 
 // A new world: the gangs that fill it, and the first pass over those that wait.
+// Done once in a world's life: the least of three worlds.
 void BM_Fill(benchmark::State& state, uint32_t nodes) {
+  constexpr int kWorlds = 3;
   DropSettledBacklog();
   ResetPeak();
-  double fill = 0, first = 0;
+  double fill = std::numeric_limits<double>::max(), first = fill;
   for (auto _ : state) {
-    Untimed untimed(state);
-    BacklogWorld world(nodes);
-    fill = untimed.Timed([&] {
-      world.SubmitRunning();
-      world.host.Pass();
-    });
-    world.Follow();
-    world.host.now += 3600 * kSecond;
-    first = untimed.Timed([&] {
-      world.SubmitWaiting();
-      world.host.Pass();
-    });
+    for (int i = 0; i < kWorlds; ++i) {
+      Untimed untimed(state);
+      BacklogWorld world(nodes);
+      fill = std::min(fill, untimed.Timed([&] {
+        world.SubmitRunning();
+        world.host.Pass();
+      }));
+      world.Follow();
+      world.host.now += 3600 * kSecond;
+      first = std::min(first, untimed.Timed([&] {
+        world.SubmitWaiting();
+        world.host.Pass();
+      }));
+    }
   }
   state.counters["fill_us"] = fill * kMicro;
   state.counters["first_us"] = first * kMicro;

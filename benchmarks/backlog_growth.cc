@@ -4,11 +4,14 @@
 //   BM_GrowAfterLoss  then 1 % of the nodes go down: their events, and the
 //                     passes until nothing is decided any more: there is room
 //                     for what was lost
-// Counter cpu_ms, without the answers.
+// Counter cpu_ms, without the answers: the least of five worlds, in whose lives
+// it is done once.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -19,6 +22,7 @@ namespace muster::bench {
 namespace {
 
 constexpr uint32_t kDevices = 8;
+constexpr int kWorlds = 5;
 
 // A node for each gang, and some that are left.
 SchedulerHost ElasticHost(uint32_t gangs) {
@@ -33,51 +37,59 @@ SchedulerHost ElasticHost(uint32_t gangs) {
   return host;
 }
 
-void BM_GrowAll(benchmark::State& state, uint32_t gangs) {
-  for (auto _ : state) {
-    Untimed untimed(state);
-    SchedulerHost host = ElasticHost(gangs);
-    state.counters["cpu_ms"] = untimed.Timed([&] { host.Pass(); }) * 1e3;
-    Premise(state, host.plan.tasks.size() == size_t{gangs} * kDevices,
-            "not all tasks start");
-    state.counters["decisions"] =
-        host.Decided(DecisionKind::kStart) + host.Decided(DecisionKind::kGrow);
-  }
+// Starts and growths, in one pass.
+double GrowAll(benchmark::State& state, uint32_t gangs) {
+  Untimed untimed(state);
+  SchedulerHost host = ElasticHost(gangs);
+  const double cpu = untimed.Timed([&] { host.Pass(); });
+  Premise(state, host.plan.tasks.size() == size_t{gangs} * kDevices,
+          "not all tasks start");
+  state.counters["decisions"] =
+      host.Decided(DecisionKind::kStart) + host.Decided(DecisionKind::kGrow);
+  return cpu;
 }
 
-void BM_GrowAfterLoss(benchmark::State& state, uint32_t gangs) {
-  for (auto _ : state) {
-    Untimed untimed(state);
-    SchedulerHost host = ElasticHost(gangs);
-    host.Settle();
-    host.now += kSecond;
-    double cpu = untimed.Timed([&] {
-      for (uint32_t n = 0; n < gangs; n += 100) {
-        host.Apply(NodeDown{Padded("n", n)});
-      }
-    });
-    size_t decisions = 0;
-    while (true) {
-      cpu += untimed.Timed([&] { host.Pass(); });
-      decisions += host.plan.decisions.size();
-      if (host.plan.decisions.empty()) break;
-      host.Answer();
+double GrowAfterLoss(benchmark::State& state, uint32_t gangs) {
+  Untimed untimed(state);
+  SchedulerHost host = ElasticHost(gangs);
+  host.Settle();
+  host.now += kSecond;
+  double cpu = untimed.Timed([&] {
+    for (uint32_t n = 0; n < gangs; n += 100) {
+      host.Apply(NodeDown{Padded("n", n)});
     }
-    state.counters["cpu_ms"] = cpu * 1e3;
-    state.counters["decisions"] = static_cast<double>(decisions);
-    Premise(state, decisions > 0, "nothing was lost");
+  });
+  size_t decisions = 0;
+  while (true) {
+    cpu += untimed.Timed([&] { host.Pass(); });
+    decisions += host.plan.decisions.size();
+    if (host.plan.decisions.empty()) break;
+    host.Answer();
   }
+  state.counters["decisions"] = static_cast<double>(decisions);
+  Premise(state, decisions > 0, "nothing was lost");
+  return cpu;
+}
+
+using Case = double (*)(benchmark::State&, uint32_t);
+
+void LeastOfWorlds(benchmark::State& state, Case run, uint32_t gangs) {
+  double least = std::numeric_limits<double>::max();
+  for (auto _ : state) {
+    for (int i = 0; i < kWorlds && !state.error_occurred(); ++i) {
+      least = std::min(least, run(state, gangs));
+    }
+  }
+  state.counters["cpu_ms"] = least * 1e3;
 }
 
 int Register() {
-  using Case = void (*)(benchmark::State&, uint32_t);
   for (const auto& [name, run] :
        std::initializer_list<std::pair<const char*, Case>>{
-           {"BM_GrowAll", BM_GrowAll},
-           {"BM_GrowAfterLoss", BM_GrowAfterLoss}}) {
+           {"BM_GrowAll", GrowAll}, {"BM_GrowAfterLoss", GrowAfterLoss}}) {
     for (const uint32_t gangs : {1'000u, 8'000u}) {
-      RegisterOnce(std::string(name) + "/gangs:" + std::to_string(gangs), run,
-                   gangs);
+      RegisterOnce(std::string(name) + "/gangs:" + std::to_string(gangs),
+                   LeastOfWorlds, run, gangs);
     }
   }
   return 0;
