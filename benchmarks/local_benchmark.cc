@@ -5,8 +5,8 @@
 //     instruction, p50_ms and p99_ms; round_trip_*: to the end of `muster
 //     submit`, when the job is on the disk; base_*: fork, exec and fsync of one
 //     page, in turns with it; vs_fork_exec_fsync: of the medians.
-//   slurm_*: of Slurm's sbatch and its daemons, where they are installed; the
-//     label says why not.
+//   slurm_*, of this case and those that follow: of Slurm's commands and its
+//     daemons, fewer jobs, where they are installed; the label says why not.
 //   BM_EndToStart     from a job's last instruction to the first one of the
 //     next, on one GPU.
 //   BM_Jobs           /bin/true, half of them one by one by two clients, half
@@ -80,25 +80,36 @@ double ForkExecFsync(BenchDaemon& daemon) {
   return Milliseconds(daemon.Stamps(1)[0].first - start);
 }
 
-// The same work by Slurm, each job when the one before it has ended.
-void SubmitToSlurm(benchmark::State& state, BenchDaemon& daemon) {
-  const BenchSlurm slurm(MakeFolder());
+// The same work by Slurm: f(slurm) is false where sbatch fails.
+template <class F>
+void BySlurm(benchmark::State& state, const F& f) {
+  BenchSlurm slurm(MakeFolder());
   if (!slurm.problem().empty()) {
-    return state.SetLabel("slurm: not run, " + slurm.problem());
+    state.SetLabel("slurm: not run, " + slurm.problem());
+  } else if (!f(slurm)) {
+    state.SetLabel("slurm: not run, sbatch has failed");
   }
+}
+
+std::string WrapStamp(BenchDaemon& daemon, const std::string& pause = "") {
+  return absl::StrCat("--wrap=exec ", MUSTER_STAMP, " ", daemon.fifo(), " ",
+                      pause);
+}
+
+// Each job when the one before it has ended.
+bool SubmitToSlurm(benchmark::State& state, BenchDaemon& daemon,
+                   const BenchSlurm& slurm) {
   std::vector<double> starts, round_trips;
   for (uint32_t i = 0; i < Scaled(30); ++i) {
     const int64_t begin = NowNanos();
-    if (!slurm.Submit(
-            {absl::StrCat("--wrap=exec ", MUSTER_STAMP, " ", daemon.fifo())})) {
-      return state.SetLabel("slurm: not run, sbatch has failed");
-    }
+    if (!slurm.Submit({WrapStamp(daemon)})) return false;
     round_trips.push_back(Milliseconds(NowNanos() - begin));
     starts.push_back(Milliseconds(daemon.Stamps(1)[0].first - begin));
     slurm.Idle();
   }
   Tell(state, "slurm_", starts);
   Tell(state, "slurm_round_trip_", round_trips);
+  return true;
 }
 
 void BM_SubmitToStart(benchmark::State& state) {
@@ -119,24 +130,41 @@ void BM_SubmitToStart(benchmark::State& state) {
   Tell(state, "base_", bases);
   state.counters["vs_fork_exec_fsync"] =
       Quantile(starts, 0.5) / Quantile(bases, 0.5);
-  SubmitToSlurm(state, daemon);
+  BySlurm(state, [&](const BenchSlurm& slurm) {
+    return SubmitToSlurm(state, daemon, slurm);
+  });
 }
 BENCHMARK(BM_SubmitToStart)->Iterations(1)->Unit(benchmark::kSecond);
 
+// Between jobs that run one after another.
+std::vector<double> Gaps(BenchDaemon& daemon, uint32_t jobs) {
+  auto stamps = daemon.Stamps(jobs);
+  std::ranges::sort(stamps);
+  std::vector<double> gaps;
+  for (size_t i = 1; i < stamps.size(); ++i) {
+    gaps.push_back(Milliseconds(stamps[i].first - stamps[i - 1].second));
+  }
+  return gaps;
+}
+
 void BM_EndToStart(benchmark::State& state) {
   BenchDaemon daemon(1);
-  std::vector<double> gaps;
   const uint32_t count = Scaled(200);
   for (auto _ : state) {
     daemon.Submit({MUSTER_STAMP, daemon.fifo(), "5"}, 1, Indices(count));
-    auto stamps = daemon.Stamps(count);
-    std::ranges::sort(stamps);
-    for (size_t i = 1; i < stamps.size(); ++i) {
-      gaps.push_back(Milliseconds(stamps[i].first - stamps[i - 1].second));
-    }
+    Tell(state, "", Gaps(daemon, count));
     daemon.Idle();
   }
-  Tell(state, "", gaps);
+  BySlurm(state, [&](const BenchSlurm& slurm) {
+    const uint32_t jobs = Scaled(20);
+    if (!slurm.Submit({"--exclusive", absl::StrCat("--array=1-", jobs),
+                       WrapStamp(daemon, "5")})) {
+      return false;
+    }
+    Tell(state, "slurm_", Gaps(daemon, jobs));
+    slurm.Idle();
+    return true;
+  });
 }
 BENCHMARK(BM_EndToStart)->Iterations(1)->Unit(benchmark::kSecond);
 
@@ -182,6 +210,21 @@ void BM_Jobs(benchmark::State& state) {
   state.counters["lost"] = jobs - found;
   state.counters["wrong_code"] = wrong;
   state.counters["cpu_ms_per_job"] = 1000 * (daemon.CpuSeconds() - cpu) / jobs;
+  BySlurm(state, [&](const BenchSlurm& slurm) {
+    const uint32_t by_slurm = Scaled(30);
+    const int64_t start = NowNanos();
+    std::vector<std::string> words = {absl::StrCat("--array=1-", by_slurm),
+                                      "--wrap=exec /bin/true"};
+    bool taken = slurm.Submit(words);
+    words.erase(words.begin());
+    for (uint32_t i = 0; i < by_slurm && taken; ++i) {
+      taken = slurm.Submit(words);
+    }
+    slurm.Idle();
+    state.counters["slurm_jobs_per_s"] =
+        2 * by_slurm / (static_cast<double>(NowNanos() - start) / 1e9);
+    return taken;
+  });
 }
 BENCHMARK(BM_Jobs)->Iterations(1)->Unit(benchmark::kSecond);
 
@@ -218,6 +261,17 @@ void BM_Queue(benchmark::State& state) {
   }
   Tell(state, "", samples);
   state.counters["rss_mb"] = daemon.RssMegabytes();
+  BySlurm(state, [&](const BenchSlurm& slurm) {
+    const auto jobs = Scaled(static_cast<uint32_t>(state.range(0)));
+    if (!slurm.Submit({"--hold", absl::StrCat("--array=1-", jobs),
+                       "--wrap=exec /bin/true"})) {
+      return false;
+    }
+    std::vector<double> by_slurm;
+    for (uint32_t i = 0; i < Scaled(30); ++i) by_slurm.push_back(slurm.Queue());
+    Tell(state, "slurm_", by_slurm);
+    return true;
+  });
 }
 BENCHMARK(BM_Queue)
     ->ArgName("jobs")

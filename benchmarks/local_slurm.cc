@@ -127,4 +127,13 @@ void BenchSlurm::Idle() const {
   } while (!TextOf(queue).empty());
 }
 
+double BenchSlurm::Queue() const {
+  const int64_t start = NowNanos();
+  const std::string queue = folder_ + "/queue";
+  waitpid(Spawn({Find("squeue"), "-r"}, queue), nullptr, 0);
+  const auto nanos = static_cast<double>(NowNanos() - start);
+  unlink(queue.c_str());
+  return nanos / 1e6;
+}
+
 }  // namespace muster::local

@@ -25,6 +25,9 @@ class BenchSlurm {
   bool Submit(std::vector<std::string> words) const;
   // Waits until nothing is queued or runs.
   void Idle() const;
+  // How long `squeue` takes that tells each element of an array, in
+  // milliseconds.
+  double Queue() const;
 
  private:
   // The path of a program, in Debian's names; empty: there is none.

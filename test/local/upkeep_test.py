@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """What a daemon does by itself, with real processes: upkeep_test.py PROGRAMS"""
 
+import pathlib
+import shutil
 import sqlite3
 import sys
+import tempfile
 import time
 import unittest
 
@@ -35,6 +38,27 @@ class UpkeepTest(unittest.TestCase):
         removed = d.run("history", "--removed").stdout.splitlines()
         self.assertEqual(len(removed), 2)
         self.assertEqual(removed[1].split()[:2] + removed[1].split()[-1:], ["1", "short", "ttl"])
+
+    def test_a_command_is_told_of_jobs_once_over_a_crash(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        said = folder / "said"
+        tell = folder / "tell"
+        tell.write_text(f"#!/bin/sh\necho $MUSTER_EVENT $MUSTER_JOB_NAME $MUSTER_JOB_CODE >> {said}\n")
+        tell.chmod(0o755)
+        config = folder / "musterd.yaml"
+        config.write_text(f"notify: {{command: [{tell}], on: [preempted, succeeded, failed]}}\n")
+        d = self.daemon("--gpus", 1, "--config", config)
+        d.run("submit", "--name", "low", "--gpus", "1", "--", "sh", "-c", "sleep 0.5; exit 3")
+        d.until(lambda: d.jobs()[0]["phase"] == "running")
+        d.run("submit", "--name", "high", "--gpus", "1", "--priority", "high", "--", "true")
+        d.until(lambda: said.exists() and len(said.read_text().splitlines()) == 2)
+        d.kill()
+        d.start()
+        self.assertEqual(d.finished(1)["exit_code"], 3)
+        d.until(lambda: len(said.read_text().splitlines()) == 3)
+        self.assertEqual(said.read_text().splitlines(),
+                         ["preempted low", "succeeded high 0", "failed low 3"])
 
     def test_a_calendar_survives_a_crash_and_a_missed_time_starts_once(self):
         d = self.daemon("--gpus", 1)

@@ -88,6 +88,31 @@ void ReadQuarantine(const Value& value, QuarantineRules* rules) {
   });
 }
 
+void ReadNotify(const Value& value, NotifyRule* rule) {
+  Fields f(value, "notify");
+  f.Texts("command", &rule->command);
+  f.Optional("on", [&](const Value& list) {
+    rule->on.clear();
+    list.Each([&](const Value& v) {
+      const std::string& what = rule->on.emplace_back(v.Text());
+      if (!v.problems()->ok() ||
+          std::ranges::find(kNotifiable, what) != kNotifiable.end()) {
+        return;
+      }
+      std::string known;
+      for (const std::string_view one : kNotifiable) {
+        known += (known.empty() ? "" : ", ") + std::string(one);
+      }
+      v.Wrong("'" + what + "' is none of: " + known);
+    });
+  });
+  if (!value.problems()->ok()) return;
+  if (rule->command.empty()) return value.Wrong("command: is missing");
+  if (!rule->command[0].starts_with('/')) {
+    value.Wrong("command: '" + rule->command[0] + "' is no absolute path");
+  }
+}
+
 std::string ReadFolder(const Value& v) {
   std::string path = v.Text();
   if (v.problems()->ok() && !path.starts_with('/')) {
@@ -215,6 +240,7 @@ void Read(const Value& value, Config* config) {
   });
   f.Optional("quarantine",
              [&](const Value& v) { ReadQuarantine(v, &config->quarantine); });
+  f.Optional("notify", [&](const Value& v) { ReadNotify(v, &config->notify); });
   ReadVolumes(&f, &config->volumes);
   f.Optional("images", [&](const Value& v) { ReadImages(v, &config->images); });
   f.Optional("history", [&](const Value& v) { ReadHistory(v, config); });

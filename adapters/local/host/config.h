@@ -11,6 +11,7 @@
 #include "adapters/local/controller/cpu_pool.h"
 #include "adapters/local/controller/fault_book.h"
 #include "adapters/local/host/images.h"
+#include "adapters/local/host/notifier.h"
 #include "adapters/local/host/volume_places.h"
 #include "adapters/serve/address.h"
 #include "muster/config.h"
@@ -65,6 +66,7 @@ struct Config {
   Duration keep_for = int64_t{90} * 24 * 3600 * kSecond;
   uint64_t keep_jobs = 100'000;
   QuarantineRules quarantine{};
+  NotifyRule notify{};
   int64_t keep_bytes = std::numeric_limits<int64_t>::max();
 };
 

@@ -128,6 +128,7 @@ absl::Status Host::OpenAll() {
                                          .jobs = options_.config.keep_jobs,
                                          .bytes = options_.config.keep_bytes,
                                          .linger = Tidier::kLinger});
+  notifier_ = std::make_unique<Notifier>(options_.config.notify);
   if (absl::Status s = OpenClock(); !s.ok()) return s;
   auto poller = Poller::Create();
   if (!poller.ok()) return poller.status();
@@ -455,6 +456,7 @@ size_t Host::OneTurn(Time now) {
   }
   api_->Kept(controller_.get(), &store_->history(), now);
   api_->Tell(turn.news, now);
+  notifier_->Tell(turn.news, turn.save.jobs);
   tidier_->Kept(turn.save, now);
   for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
   // What came of them is for the next turn.

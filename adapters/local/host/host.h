@@ -16,6 +16,7 @@
 #include "adapters/local/host/config.h"
 #include "adapters/local/host/cpu_topology.h"
 #include "adapters/local/host/gpu_watch.h"
+#include "adapters/local/host/notifier.h"
 #include "adapters/local/host/poller.h"
 #include "adapters/local/host/task_runner.h"
 #include "adapters/local/host/tidier.h"
@@ -37,7 +38,7 @@ struct HostOptions {
   std::string nvml = "libnvidia-ml.so.1";  // The driver's library.
 };
 
-// One thread, beside that of the HTTP server.
+// One thread, beside those of the HTTP server and the notifier.
 class Host {
  public:
   // Takes over what an earlier one has left: jobs, and tasks that run.
@@ -92,6 +93,7 @@ class Host {
   std::unique_ptr<Store> store_;
   std::unique_ptr<Tidier> tidier_;
   std::unique_ptr<TaskRunner> runner_;
+  std::unique_ptr<Notifier> notifier_;
   ControllerConfig controller_config_{};
   std::unique_ptr<Controller> controller_;  // Null: the store does not work.
   std::unique_ptr<Api> api_;

@@ -203,6 +203,7 @@ TEST_F(ConfigTest, PortsHistoryAndSchemesAreRead) {
   const Config config = Good(
       "ports: {first: 30000, last: 30000}\n"
       "quarantine: {jobs: 5, window: 1h, soon: 5s, codes: [1, 139]}\n"
+      "notify: {command: [/bin/tell, -x], on: [started]}\n"
       "history: {keep_for: 12h, keep_jobs: 0, keep_bytes: 2Gi}\n"
       "partition_schemes: [h100-80gb]\n");
   EXPECT_EQ(config.first_port, 30'000);
@@ -213,6 +214,8 @@ TEST_F(ConfigTest, PortsHistoryAndSchemesAreRead) {
   EXPECT_EQ(config.quarantine.window, 3600 * kSecond);
   EXPECT_EQ(config.quarantine.soon, 5 * kSecond);
   EXPECT_THAT(config.quarantine.codes, ElementsAre(1, 139));
+  EXPECT_THAT(config.notify.command, ElementsAre("/bin/tell", "-x"));
+  EXPECT_THAT(config.notify.on, ElementsAre("started"));
   EXPECT_EQ(config.keep_bytes, int64_t{2} << 30);
   ASSERT_THAT(config.scheduler.partition_schemes, SizeIs(1));
   EXPECT_EQ(config.scheduler.partition_schemes[0].key, "h100-80gb");
@@ -241,6 +244,10 @@ constexpr Mistake kMistakes[] = {
     {"node: {cpus: {unit: core}}\n",
      "1:21: node.cpus.unit: ", "of bind: cores alone"},
     {"node: {cpus: {pin: cores}}\n", "1:15: node.cpus", "'pin'"},
+    {"notify: {on: [failed]}\n", "1:9: notify: ", "command: is missing"},
+    {"notify: {command: [tell]}\n", "1:9: notify: ", "no absolute path"},
+    {"notify: {command: [/a], on: [ended]}\n",
+     "1:30: notify.on[0]: ", "none of: submitted, started"},
     {"node: {memory: 1e99}\n", "1:16: node.memory: ", "1e99"},
     {"node: {gpus: -1}\n", "1:14: node.gpus: ", "between 0 and 128"},
     {"node: {gpus: 129}\n", "1:14: node.gpus: ", "between 0 and 128"},

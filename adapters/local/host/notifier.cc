@@ -1,0 +1,178 @@
+#include "adapters/local/host/notifier.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::local {
+namespace {
+
+constexpr size_t kMostWaiting = 1000;
+constexpr int kLongestMilliseconds = 30'000;
+
+// Environments end at a zero.
+std::string Variable(const char* name, std::string_view value) {
+  const std::string text(value.substr(0, value.find('\0')));
+  return absl::StrCat("MUSTER_", name, "=", text);
+}
+
+std::vector<std::string> VariablesOf(const JobNews& news,
+                                     std::span<const JobRow> rows) {
+  std::vector<std::string> variables = {
+      Variable("EVENT", news.what), Variable("JOB_ID", absl::StrCat(news.job))};
+  const auto row = std::ranges::find(rows, news.job, &JobRow::id);
+  if (row == rows.end()) return variables;
+  variables.push_back(Variable("JOB_NAME", row->name));
+  variables.push_back(Variable("JOB_UID", absl::StrCat(row->uid)));
+  variables.push_back(Variable("JOB_QUEUE", row->queue));
+  variables.push_back(Variable("JOB_PHASE", row->phase));
+  variables.push_back(Variable("JOB_REASON", row->reason));
+  if (row->exit_code) {
+    variables.push_back(Variable("JOB_CODE", absl::StrCat(*row->exit_code)));
+  }
+  return variables;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts,
+                            char* const* before = nullptr) {
+  std::vector<char*> pointers;
+  for (; before != nullptr && *before != nullptr; ++before) {
+    pointers.push_back(*before);
+  }
+  for (const std::string& text : texts) {
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In a session of its own, with usual signals and no files but those of
+// errors. 0, or why not.
+int Spawn(const std::vector<std::string>& command,
+          const std::vector<std::string>& variables, pid_t* pid) {
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID |
+                                            POSIX_SPAWN_SETSIGMASK |
+                                            POSIX_SPAWN_SETSIGDEF);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
+    posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+  }
+  const int error = posix_spawn(pid, command[0].c_str(), &files, &attributes,
+                                Pointers(command).data(),
+                                Pointers(variables, environ).data());
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+void Warn(const std::string& text) {
+  std::fprintf(stderr, "musterd: notify: %s\n", text.c_str());
+}
+
+}  // namespace
+
+Notifier::Notifier(NotifyRule rule) : rule_(std::move(rule)) {
+  if (rule_.command.empty()) return;
+  over_fd_ = eventfd(0, EFD_CLOEXEC);
+  thread_ = std::thread([this] { Loop(); });
+}
+
+Notifier::~Notifier() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = write(over_fd_, &one, sizeof one);
+  thread_.join();
+  close(over_fd_);
+}
+
+void Notifier::Tell(std::span<const JobNews> news,
+                    std::span<const JobRow> rows) {
+  if (rule_.command.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const JobNews& one : news) {
+    if (std::ranges::find(rule_.on, one.what) == rule_.on.end()) continue;
+    if (waiting_.size() >= kMostWaiting) {
+      ++untold_;
+      continue;
+    }
+    waiting_.push_back(VariablesOf(one, rows));
+  }
+  changed_.notify_one();
+}
+
+void Notifier::Loop() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return over_ || !waiting_.empty(); });
+    if (over_) return;
+    const Variables variables = std::move(waiting_.front());
+    waiting_.pop_front();
+    const uint64_t untold = std::exchange(untold_, 0);
+    lock.unlock();
+    if (untold > 0) {
+      Warn(absl::StrCat(untold,
+                       " events were not told: the command takes long"));
+    }
+    if (!Run(variables)) return;
+  }
+}
+
+bool Notifier::Run(const Variables& variables) {
+  pid_t pid = 0;
+  if (const int error = Spawn(rule_.command, variables, &pid); error != 0) {
+    Warn(absl::StrCat(rule_.command[0], ": ", std::strerror(error)));
+    return true;
+  }
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  pollfd fds[] = {{.fd = process, .events = POLLIN, .revents = 0},
+                  {.fd = over_fd_, .events = POLLIN, .revents = 0}};
+  int ready = 0;
+  do {
+    ready = poll(fds, 2, kLongestMilliseconds);
+  } while (ready < 0 && errno == EINTR);
+  if (process >= 0) close(process);
+  const bool over = fds[1].revents != 0;
+  if (ready == 0) {
+    Warn(absl::StrCat(rule_.command[0], ": is killed after ",
+                     kLongestMilliseconds / 1000, " seconds"));
+    kill(-pid, SIGKILL);
+  }
+  if (over && fds[0].revents == 0) return false;
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (ready != 0 && status != 0) {
+    Warn(absl::StrCat(
+        rule_.command[0],
+        WIFEXITED(status) ? ": ended with " : ": was ended by signal ",
+        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
+  }
+  return true;
+}
+
+}  // namespace muster::local
