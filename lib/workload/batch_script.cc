@@ -131,11 +131,14 @@ absl::Status Gpus(const std::string& value, Options* o, int64_t* to) {
   return absl::OkStatus();
 }
 
-// "0-9", "1,3,5-7", "0-15:4".
-absl::Status Array(const std::string& value, JobArray* array) {
-  if (value.find('%') != std::string::npos) {
-    return absl::UnimplementedError(
-        "how many tasks of an array run at once (%) is not supported yet");
+// "0-9", "1,3,5-7", "0-15:4", each with "%N" behind it: so many at once.
+absl::Status Array(std::string value, JobArray* array) {
+  if (const size_t percent = value.rfind('%'); percent != std::string::npos) {
+    if (!absl::SimpleAtoi(value.substr(percent + 1), &array->at_once) ||
+        array->at_once == 0) {
+      return Bad(value, "behind %, how many run at once");
+    }
+    value.resize(percent);
   }
   std::set<uint32_t> indexes;
   uint32_t steps = 0;

@@ -86,6 +86,15 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(self.out("sacct", "-nPj", 1, "-o", "JobID,State"),
                          "1_1|COMPLETED\n1_2|CANCELLED\n1_3|COMPLETED\n")
 
+    def test_so_many_tasks_of_an_array_run_at_a_time(self):
+        tell = f"echo on >> {self.here}/log; sleep 0.2; echo off >> {self.here}/log"
+        self.run_it("sbatch", "--wait", "--array=0-6%2", "--wrap", tell)
+        runs = most = 0
+        for line in (self.here / "log").read_text().split():
+            runs += 1 if line == "on" else -1
+            most = max(most, runs)
+        self.assertEqual((runs, most), (0, 2))
+
     def test_a_step_has_the_tasks_and_the_devices_of_its_job(self):
         tell = "echo $SLURM_PROCID of $SLURM_NTASKS: $CUDA_VISIBLE_DEVICES"
         script = self.script("step.sh", "#SBATCH --ntasks=2 --gpus-per-task=1 -o out",

@@ -64,15 +64,21 @@ TEST(BatchScriptTest, ReadsArrays) {
             "SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=8 "
             "SLURM_ARRAY_TASK_STEP=4 ");
   EXPECT_FALSE(ArrayElement(job, 5).ok());
+  EXPECT_EQ(ScriptJob("--array=0-9").array.at_once, 0u);
+  EXPECT_EQ(ScriptJob("--array=0-9%2").array.at_once, 2u);
+  EXPECT_EQ(ScriptJob("--array=0-9%2").array.indexes.size(), 10u);
+  for (const char* wrong : {"-a 0-9%", "-a 0-9%0", "-a 0-9%x", "-a %2"}) {
+    EXPECT_THAT(Refusal(Script(wrong)), HasSubstr("-a: ")) << wrong;
+  }
   EXPECT_THAT(Refusal(Script("-a 1-0")), HasSubstr("-a: '1-0'"));
   EXPECT_THAT(Refusal(Script("-a 0-3999999:4294967295,0-100000")),
               HasSubstr("indexes"));
 }
 
 TEST(BatchScriptTest, SaysWhatIsNotSupported) {
-  for (const char* option : {"--dependency=afterok:1", "-d singleton",
-                             "--array=0-9%2", "--begin=now+1hour", "-w node1",
-                             "-C gpu", "--licenses=x", "--no-such-option"}) {
+  for (const char* option :
+       {"--dependency=afterok:1", "-d singleton", "--begin=now+1hour",
+        "-w node1", "-C gpu", "--licenses=x", "--no-such-option"}) {
     const auto status = Parse(Script(option)).status();
     EXPECT_TRUE(absl::IsUnimplemented(status)) << option << ": " << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("not supported yet"));

@@ -87,6 +87,7 @@ std::string JobLine(const JobRow& row, Reader reader, std::string_view why) {
   if (row.held) job.Add("held", true);
   if (row.array != 0) job.Add("array", row.array);
   if (row.array_index) job.Add("array_index", *row.array_index);
+  if (row.array_limit > 0) job.Add("array_limit", row.array_limit);
   if (row.started != kForever) job.Add("started", SecondsOf(row.started));
   if (row.finished != kForever) job.Add("finished", SecondsOf(row.finished));
   if (!row.reason.empty()) job.Add("reason", row.reason);

@@ -147,6 +147,7 @@ absl::StatusOr<Submission> ReadSubmission(std::string_view body) {
   b.Text("priority", &submission.priority);
   b.Bool("hold", &submission.held);
   b.Integers("array", &submission.array);
+  b.Integer("array_limit", &submission.array_limit);
   b.Parameters("parameters", &submission.parameters);
   const absl::Status status = b.End();
   if (!status.ok()) return status;

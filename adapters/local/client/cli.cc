@@ -90,7 +90,7 @@ void CommandLine::AddPlace(CLI::App* command) {
   command->add_option("-p,--priority", submit_.priority,
                       "A class, or an integer");
   command->add_option("--array", submit_.array,
-                      "A job for each index: 0-9:2,12");
+                      "A job for each index: 0-9:2,12; 0-99%4: four at a time");
   command
       ->add_option("--grid", submit_.grid,
                    "A job for each value: lr=0.1,0.01; of several, for each "

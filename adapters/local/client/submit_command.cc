@@ -10,6 +10,7 @@
 #include <ostream>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapters/local/client/commands.h"
@@ -31,6 +32,25 @@ using Json = Session::Json;
 constexpr std::string_view kFilesVariable = "MUSTER_JOB_FILES=";
 // Shorter than what the server allows.
 constexpr int kWaitSeconds = 50;
+
+// "0-9:2,12", "0-9%4", or "%4" of points.
+absl::Status AddArray(std::string array, Json* body) {
+  if (const size_t percent = array.rfind('%'); percent != std::string::npos) {
+    const std::string limit = array.substr(percent + 1);
+    uint32_t at_once = 0;
+    if (!absl::SimpleAtoi(limit, &at_once) || at_once == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "array: '%", limit, "': expected how many run at a time: 0-9%4"));
+    }
+    (*body)["array_limit"] = at_once;
+    array.resize(percent);
+  }
+  if (array.empty()) return absl::OkStatus();
+  auto indices = ParseIndices(array);
+  if (!indices.ok()) return indices.status();
+  (*body)["array"] = *std::move(indices);
+  return absl::OkStatus();
+}
 
 // What holds for each job of the manifest.
 absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
@@ -63,11 +83,7 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
   if (!options.queue.empty()) body["queue"] = options.queue;
   if (!options.priority.empty()) body["priority"] = options.priority;
   if (options.hold) body["hold"] = true;
-  if (!options.array.empty()) {
-    auto indices = ParseIndices(options.array);
-    if (!indices.ok()) return indices.status();
-    body["array"] = *indices;
-  }
+  if (absl::Status s = AddArray(options.array, &body); !s.ok()) return s;
   if (!grid.empty()) body["parameters"] = Json::parse(grid.ToJson());
   return body;
 }

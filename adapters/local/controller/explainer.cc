@@ -57,6 +57,9 @@ std::string Explainer::Text(const JobRecord& job, const NamedReason& reason) {
     if (other) told.object = absl::StrCat(*other);
   }
   if (job.ended) return absl::StrCat("it has ended: ", job.row.reason);
+  if (reason.code == ReasonCode::kHeld) {
+    return absl::StrCat("held ", HeldWhy(job));
+  }
   if (reason.code != ReasonCode::kNone) return ToText(told);
   if (job.suspended) return "suspended to make room for other work";
   const auto phase = FromName<LifePhase>(job.row.phase);

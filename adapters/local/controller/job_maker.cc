@@ -157,7 +157,8 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
   AddDefaultCpu(config, record.job(), &form->gang);
   form->gang.queue = record.row.queue;
   form->gang.priority_class = record.row.priority_class;
-  form->gang.held = record.row.held;
+  form->gang.held = IsHeld(record);
+  form->gang.held_why = HeldWhy(record);
   return form;
 }
 

@@ -64,7 +64,9 @@ struct JobRecord {
   Meeting meeting{};
   std::optional<workload::Rendezvous> rendezvous{};
   bool suspended = false;  // By the scheduler.
-  bool ended = false;      // It goes with this turn.
+  // As many of its array as may at a time are before it: ArrayBook.
+  bool throttled = false;
+  bool ended = false;  // It goes with this turn.
   Time wake_at = kForever;
 
   const workload::Job& job() const { return life->job(); }
@@ -87,6 +89,17 @@ inline bool Waits(const JobRow& row) {
 inline bool OnlyWaits(const JobRecord& job) {
   return Waits(job.row) && job.places.empty() && job.tasks.empty() &&
          !job.ended;
+}
+
+// Whether the scheduler is to leave it where it is, and why.
+inline bool IsHeld(const JobRecord& job) {
+  return job.row.held || job.throttled;
+}
+inline std::string HeldWhy(const JobRecord& job) {
+  if (job.row.held) return "by its owner";
+  if (!job.throttled) return "";
+  return "behind others of its array, of which " +
+         std::to_string(job.row.array_limit) + " may run at a time";
 }
 
 // Its place in its queue, by this time and then its id.

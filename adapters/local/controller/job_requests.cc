@@ -34,10 +34,7 @@ void JobRequests::SetHeld(JobRecord* job, bool held) {
   if (job->row.held == held) return;
   job->row.held = held;
   s_.jobs.Change(*job);
-  const std::string key = GangKey(job->row.id);
-  if (s_.link->scheduler().FindGang(key).valid()) {
-    s_.link->MustTell(GangHeld{key, held, held ? "by its owner" : ""});
-  }
+  lives_.TellHeld(*job);
   s_.Tell(job->row.id, held ? "held" : "released");
 }
 

@@ -152,7 +152,6 @@ absl::Status LifeDriver::Reserve(JobRecord* job) {
   if (s_.link->scheduler().FindGang(key).valid()) return absl::OkStatus();
   absl::StatusOr<workload::GangForm> form = MakeGang(s_.config, *job);
   if (!form.ok()) return form.status();
-  if (form->gang.held) form->gang.held_why = "by its owner";
   return s_.link->Tell(GangSubmitted{std::move(form->gang)});
 }
 
@@ -233,8 +232,23 @@ void LifeDriver::Note(JobRecord* job, const workload::LifeEvent& event,
     job->ended = true;
     row.finished = s_.now();
     launches_.Part(job);
+    LetInNext(row);
   }
   if (!(row == old)) s_.jobs.Change(*job);
+}
+
+void LifeDriver::LetInNext(const JobRow& element) {
+  const uint64_t id = s_.arrays.Remove(element);
+  JobRecord* next = id == 0 ? nullptr : s_.jobs.Find(id);
+  if (next == nullptr) return;
+  next->throttled = false;
+  TellHeld(*next);
+}
+
+void LifeDriver::TellHeld(const JobRecord& job) {
+  const std::string key = GangKey(job.row.id);
+  if (!s_.link->scheduler().FindGang(key).valid()) return;
+  s_.link->MustTell(GangHeld{key, IsHeld(job), HeldWhy(job)});
 }
 
 void LifeDriver::NotePhase(JobRecord* job, const workload::LifeEvent& event) {
@@ -299,6 +313,7 @@ void LifeDriver::Abandon(JobRecord* job, const absl::Status& why) {
   ++s_.numbers.failed;
   s_.Tell(job->row.id, "failed", job->row.reason);
   s_.jobs.Change(*job);
+  LetInNext(job->row);
 }
 
 }  // namespace muster::local

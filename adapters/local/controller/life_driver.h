@@ -42,6 +42,8 @@ class LifeDriver {
   absl::Status Reserve(JobRecord* job);
   // The gang is other: its sizes, queue or class.
   absl::Status ChangeGang(JobRecord* job);
+  // Whether the job is held, if the scheduler knows it.
+  void TellHeld(const JobRecord& job);
   // The job is to be gone, for this reason.
   void Delete(JobRecord* job, std::string_view reason);
   // The job cannot be understood any more: it has failed.
@@ -54,6 +56,8 @@ class LifeDriver {
   void Resize(JobRecord* job, uint32_t role, uint32_t size);
   void Note(JobRecord* job, const workload::LifeEvent& event,
             workload::LifePhase before, const workload::LifeOutput& output);
+  // The element has ended: another one of its array may have places.
+  void LetInNext(const JobRow& element);
   void NotePhase(JobRecord* job, const workload::LifeEvent& event);
   void NoteEnd(JobRecord* job, const workload::LifeEvent& event);
   ControllerState& s_;

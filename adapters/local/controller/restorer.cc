@@ -46,6 +46,7 @@ absl::Status Restorer::AddJob(JobRow row) {
   for (const auto& [place, own] : *cpus) s_.cores.Claim(own);
   record->cpus = *std::move(cpus);
   record->row = std::move(row);
+  record->throttled = !s_.arrays.Add(record->row);
   s_.jobs.Add(std::move(record));
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/local/controller/array_book.h"
 #include "adapters/local/controller/core_allocator.h"
 #include "adapters/local/controller/cron_book.h"
 #include "adapters/local/controller/fault_book.h"
@@ -58,6 +59,7 @@ struct ControllerState {
   PortPool ports;
   CoreAllocator cores;
   JobBook jobs;
+  ArrayBook arrays{};
   CronBook crons{};
   Time wall_told = kForever;
   uint64_t next_job = 1;

@@ -29,6 +29,8 @@ struct Submission {
   bool held = false;
   // Indices of an array of each job; empty: as the manifest says.
   std::vector<uint32_t> array{};
+  // So many elements of it have places at a time; 0: as the manifest says.
+  uint32_t array_limit = 0;
   // The calendar that submits it, of this document alone; 0: none. Else a
   // document with a calendar becomes one, and no job.
   uint64_t cron = 0;

@@ -200,7 +200,13 @@ absl::Status Submitter::AddJobs(const Submission& submission,
   const SharedText manifest = s_.jobs.texts().Keep(submission.manifest);
   const SharedText environment =
       s_.jobs.texts().Keep(JoinZeros(submission.environment));
-  if (!indexes.empty()) row.array = s_.next_job + draft->jobs.size();
+  if (!indexes.empty()) {
+    row.array = s_.next_job + draft->jobs.size();
+    row.array_limit = submission.array_limit > 0 ? submission.array_limit
+                                                 : parsed.job.array.at_once;
+  } else if (submission.array_limit > 0) {
+    return absl::InvalidArgumentError("array_limit: there is no array");
+  }
   for (size_t i = 0; i < count; ++i) {
     auto record = std::make_unique<JobRecord>();
     record->row = row;
@@ -216,6 +222,8 @@ absl::Status Submitter::AddJobs(const Submission& submission,
       }
       record->row.name = ElementName(row.name, parsed.job, indexes[i]);
     }
+    // As the book will say of it.
+    record->throttled = row.array_limit > 0 && i >= row.array_limit;
     record->manifest = manifest;
     record->environment = environment;
     s = s_.jobs.MakeLife(record.get());
@@ -251,6 +259,10 @@ absl::StatusOr<Submitter::Draft> Submitter::Read(const Submission& submission,
       if (!submission.parameters.empty()) {
         return absl::InvalidArgumentError(absl::StrCat(
             "parameters: calendar '", one.job.name, "' cannot have any"));
+      }
+      if (submission.array_limit > 0) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "array_limit: calendar '", one.job.name, "' cannot have one"));
       }
       draft.crons.emplace_back(MakeCron(submission, one, d), one.job.cron);
     }
@@ -329,6 +341,7 @@ absl::StatusOr<SubmitResult> Submitter::Submit(const Submission& submission) {
                       .notes = std::move(draft->notes)};
   for (auto& record : draft->jobs) {
     JobRecord* job = s_.jobs.Add(std::move(record));
+    job->throttled = !s_.arrays.Add(job->row);
     s_.jobs.Change(*job);
     s_.Tell(job->row.id, "submitted");
     result.jobs.push_back(

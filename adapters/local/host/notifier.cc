@@ -137,7 +137,7 @@ void Notifier::Loop() {
     lock.unlock();
     if (untold > 0) {
       Warn(absl::StrCat(untold,
-                       " events were not told: the command takes long"));
+                        " events were not told: the command takes long"));
     }
     if (!Run(variables)) return;
   }
@@ -160,7 +160,7 @@ bool Notifier::Run(const Variables& variables) {
   const bool over = fds[1].revents != 0;
   if (ready == 0) {
     Warn(absl::StrCat(rule_.command[0], ": is killed after ",
-                     kLongestMilliseconds / 1000, " seconds"));
+                      kLongestMilliseconds / 1000, " seconds"));
     kill(-pid, SIGKILL);
   }
   if (over && fds[0].revents == 0) return false;

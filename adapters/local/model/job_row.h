@@ -26,6 +26,7 @@ struct JobRow {
   // Of an element of an array: its index, and the id of the array; 0: none.
   std::optional<uint32_t> array_index{};
   uint64_t array = 0;
+  uint32_t array_limit = 0;  // So many have places at a time; 0: all.
   // At submission: the working directory, and the environment as "K=V".
   std::string directory{};
   std::vector<std::string> environment{};

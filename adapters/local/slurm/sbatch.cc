@@ -43,7 +43,7 @@ void AddOptions(Command* command, Options* o) {
       ->envname("SBATCH_OUTPUT");
   app.add_option("-e,--error", o->error, "Its error output; else the same")
       ->envname("SBATCH_ERROR");
-  app.add_option("-a,--array", o->array, "A job for each index: 0-9:2,12")
+  app.add_option("-a,--array", o->array, "A job for each index: 0-9:2,12%4")
       ->envname("SBATCH_ARRAY_INX");
   app.add_option("--export", o->exported, "ALL, NONE, or A,B=1")
       ->envname("SBATCH_EXPORT");

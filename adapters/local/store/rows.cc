@@ -50,7 +50,7 @@ const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
     "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters, "
-    "place, edits, cpus";
+    "place, edits, cpus, array_limit";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -85,7 +85,8 @@ JobRow ReadJob(Statement& row) {
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
            &job.preemptions, &job.endpoints, &job.ttl, &job.cron,
-           &job.parameters, &job.place, &job.edits, &job.cpus);
+           &job.parameters, &job.place, &job.edits, &job.cpus,
+           &job.array_limit);
   return job;
 }
 

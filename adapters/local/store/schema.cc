@@ -156,9 +156,14 @@ constexpr const char* kEdits =
 constexpr const char* kCpus =
     "ALTER TABLE jobs ADD COLUMN cpus TEXT NOT NULL DEFAULT '';";
 
+// How many elements of its array have places at a time.
+constexpr const char* kArrayLimits =
+    "ALTER TABLE jobs ADD COLUMN array_limit INTEGER NOT NULL DEFAULT 0;";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst,  kNews,       kRetention, kCrons,
-                                    kDrains, kParameters, kEdits,     kCpus};
+constexpr std::array kMigrations = {kFirst, kNews,   kRetention,
+                                    kCrons, kDrains, kParameters,
+                                    kEdits, kCpus,   kArrayLimits};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

@@ -23,19 +23,20 @@ constexpr std::string_view kUpdateProgress =
     "WHERE id = ? AND uid = ? AND gid = ? AND name = ? AND queue = ? AND "
     "priority_class = ? AND submitted = ? AND manifest = ? AND document = ? "
     "AND array_index IS ? AND array = ? AND directory = ? AND environment = ? "
-    "AND ttl = ? AND cron = ? AND parameters = ? AND place IS ? AND edits = ?";
+    "AND ttl = ? AND cron = ? AND parameters = ? AND place IS ? AND edits = ? "
+    "AND array_limit = ?";
 
 constexpr std::string_view kPutJob =
     "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
     "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, 1, ?23, -1, ?24, "
-    "?25, ?26, ?27, ?28) "
+    "?25, ?26, ?27, ?28, ?29) "
     "ON CONFLICT(id) DO UPDATE SET uid = ?2, gid = ?3, name = ?4, queue = ?5, "
     "priority_class = ?6, submitted = ?7, manifest = ?8, document = ?9, "
     "array_index = ?10, array = ?11, directory = ?12, environment = ?13, "
     "held = ?14, phase = ?15, reason = ?16, started = ?17, finished = ?18, "
     "exit_code = ?19, restarts = ?20, preemptions = ?21, endpoints = ?22, "
     "ttl = ?23, cron = ?24, parameters = ?25, place = ?26, edits = ?27, "
-    "cpus = ?28";
+    "cpus = ?28, array_limit = ?29";
 
 absl::Status CheckId(const char* field, uint64_t id) {
   if (id >= 1 && id <= kMaxId) return absl::OkStatus();
@@ -96,7 +97,8 @@ absl::Status TurnWriter::WriteJob(const JobRow& job) {
                 job.cpus, job.id, job.uid, job.gid, job.name, job.queue,
                 job.priority_class, job.submitted, *manifest, job.document,
                 job.array_index, job.array, job.directory, *environment,
-                job.ttl, job.cron, job.parameters, job.place, job.edits)
+                job.ttl, job.cron, job.parameters, job.place, job.edits,
+                job.array_limit)
           .Run();
   if (!status.ok() || connection_.changes() > 0) return status;
   return ReplaceJob(job, *manifest, *environment);
@@ -121,7 +123,7 @@ absl::Status TurnWriter::ReplaceJob(const JobRow& job, int64_t manifest,
                 job.held, job.phase, job.reason, job.started, job.finished,
                 job.exit_code, job.restarts, job.preemptions, job.endpoints,
                 job.ttl, job.cron, job.parameters, job.place, job.edits,
-                job.cpus)
+                job.cpus, job.array_limit)
           .Run();
   if (status.ok() && old_manifest != manifest) status = DropText(old_manifest);
   if (status.ok() && old_environment != environment) {

@@ -202,6 +202,8 @@ MUSTER_ENUM_NAMES(MpiImplementation, "OpenMPI", "Intel", "MPICH");
 struct JobArray {
   std::vector<uint32_t> indexes{};  // Ascending; empty: no array.
   uint32_t step = 1;
+  // So many of them may have places at a time; 0: all.
+  uint32_t at_once = 0;
 
   friend bool operator==(const JobArray&, const JobArray&) = default;
 };
