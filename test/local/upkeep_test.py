@@ -49,12 +49,14 @@ class UpkeepTest(unittest.TestCase):
         config = folder / "musterd.yaml"
         config.write_text(f"notify: {{command: [{tell}], on: [preempted, succeeded, failed]}}\n")
         d = self.daemon("--gpus", 1, "--config", config)
-        d.run("submit", "--name", "low", "--gpus", "1", "--", "sh", "-c", "sleep 0.5; exit 3")
+        d.run("submit", "--name", "low", "--gpus", "1", "--", "sh", "-c",
+              f"until [ -e {folder}/go ]; do sleep 0.05; done; exit 3")
         d.until(lambda: d.jobs()[0]["phase"] == "running")
         d.run("submit", "--name", "high", "--gpus", "1", "--priority", "high", "--", "true")
         d.until(lambda: said.exists() and len(said.read_text().splitlines()) == 2)
         d.kill()
         d.start()
+        (folder / "go").touch()
         self.assertEqual(d.finished(1)["exit_code"], 3)
         d.until(lambda: len(said.read_text().splitlines()) == 3)
         self.assertEqual(said.read_text().splitlines(),
