@@ -270,7 +270,8 @@ absl::Status CheckIds(Session* session, const Filter& filter,
   return absl::OkStatus();
 }
 
-// "7_[1-3,8]" of those elements that wait alike; the first stands for them.
+// "7_[1-3,8]" of those elements that wait alike, "7_[1-3,8%2]" of an array of
+// which two may run at a time; the first stands for them.
 std::vector<std::pair<Json, std::string>> Joined(const std::vector<Json>& jobs,
                                                  bool apart) {
   std::vector<std::pair<Json, std::string>> rows;
@@ -292,8 +293,10 @@ std::vector<std::pair<Json, std::string>> Joined(const std::vector<Json>& jobs,
       for (size_t k = i; k < end; ++k) {
         indices.push_back(jobs[k].value("array_index", 0u));
       }
+      const uint32_t limit = jobs[i].value("array_limit", 0u);
       id = absl::StrCat(jobs[i].value("array", uint64_t{0}), "_[",
-                        IndexText(indices), "]");
+                        IndexText(indices),
+                        limit > 0 ? absl::StrCat("%", limit) : "", "]");
     }
     rows.emplace_back(jobs[i], std::move(id));
     i = end;

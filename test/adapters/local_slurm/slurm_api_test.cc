@@ -113,7 +113,10 @@ TEST_F(SlurmApiTest, AnArrayIsOneLineThatWaitsAndManyThatRun) {
             "1_1 1 1\n1_4 1 4\n1_9 1 9\n");
   EXPECT_EQ(Call("scancel", {"1"}).code, 0);  // All of it.
   EXPECT_EQ(Call("squeue", {"-h"}).out, "");
-  ExpectRefused(Call("sbatch", {"-a", "1-4%2"}, kScript), "(%)");
+  EXPECT_EQ(Call("sbatch", {"-a", "1-4%2", "-H"}, kScript).out,
+            "Submitted batch job 6\n");
+  EXPECT_EQ(Call("squeue", {"-ho", "%i"}).out, "6_[1-4%2]\n");
+  ExpectRefused(Call("sbatch", {"-a", "1-4%0"}, kScript), "behind %");
 }
 
 TEST_F(SlurmApiTest, JobsAreChosenByNameUserStateAndQueue) {
