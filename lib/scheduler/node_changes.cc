@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <tuple>
 #include <vector>
 
 #include "lib/base/status_macros.h"
+#include "lib/scheduler/unnamed_devices.h"
 #include "lib/scheduler/validate.h"
 
 namespace muster {
@@ -88,109 +88,6 @@ void AddNode(SchedulerTables& tables, const Node& node) {
   tables.activator.StructureChanged();
 }
 
-// What tasks have of the node's devices, or are nominated for.
-DeviceSet DevicesOfTasks(const SchedulerTables& tables, NodeIndex n) {
-  DeviceSet devices;
-  for (const NodeTask& ref : tables.nodes.tasks(n)) {
-    const TaskRecord& task = TaskOf(tables, ref);
-    if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
-  }
-  return devices;
-}
-
-// Up to `count` of `from`, the last first: solvers begin with the first.
-void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
-  std::vector<uint32_t> rising;
-  for (const uint32_t d : from) rising.push_back(d);
-  for (; *count > 0 && !rising.empty(); --*count, rising.pop_back()) {
-    to->Insert(rising.back());
-  }
-}
-
-// How tasks have a device that others have, too: who has it most firmly, and of
-// those that are alike the first in queue order.
-struct DeviceClaim {
-  enum Kind : uint8_t { kNominated, kLeaves, kPreemptible, kFirm };
-  Kind kind = kNominated;
-  // Others were not taken to have it so far. Of those that are alike they keep
-  // what they were taken to have: what else is given up may be given away.
-  bool is_new = false;
-  QueuePosition position{};
-  uint32_t device = 0;
-
-  // The one that gives way first is first.
-  friend bool operator<(const DeviceClaim& a, const DeviceClaim& b) {
-    return std::tie(a.kind, a.is_new, b.position, b.device) <
-           std::tie(b.kind, b.is_new, a.position, a.device);
-  }
-};
-
-DeviceClaim ClaimOf(const SchedulerTables& tables, const NodeTask& ref,
-                    const TaskRecord& task) {
-  DeviceClaim claim{.position = tables.lists.PositionOf(ref.gang)};
-  if (task.phase == TaskPhase::kReleasing) {
-    claim.kind = DeviceClaim::kLeaves;
-  } else if (task.phase != TaskPhase::kNominated) {
-    claim.kind = tables.SpecOf(ref.gang).gang().preemptible
-                     ? DeviceClaim::kPreemptible
-                     : DeviceClaim::kFirm;
-  }
-  return claim;
-}
-
-// One for each device that tasks have, the first that gives way first;
-// `before`: those that others were taken to have.
-std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n,
-                                  const DeviceSet& before) {
-  std::map<uint32_t, DeviceClaim> strongest;
-  for (const NodeTask& ref : tables.nodes.tasks(n)) {
-    const TaskRecord& task = TaskOf(tables, ref);
-    if (task.phase > TaskPhase::kReleasing) continue;
-    DeviceClaim claim = ClaimOf(tables, ref, task);
-    for (const uint32_t d : task.at.devices) {
-      claim.device = d;
-      claim.is_new = !before.Contains(d);
-      const auto [known, is_new] = strongest.try_emplace(d, claim);
-      if (!is_new) known->second = std::max(known->second, claim);
-    }
-  }
-  std::vector<DeviceClaim> claims;
-  for (const auto& [device, claim] : strongest) claims.push_back(claim);
-  std::ranges::sort(claims, std::less());
-  return claims;
-}
-
-// Which devices the unnamed ones of external usage are booked as: those they
-// were taken to have, and in place of one that a task has, another; where there
-// is none, those of the tasks that give way first. O(tasks on the node, times
-// the logarithm where it is as full as that).
-DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
-                  const NodeRecords::Facts& facts) {
-  uint32_t wanted = facts.external.unnamed_devices;
-  if (wanted == 0) return {};
-  const Node& node = tables.cluster.node(n);
-  const DeviceSet all = DevicesLeft(node, facts.external);
-  const DeviceSet ours = DevicesOfTasks(tables, n);
-  DeviceSet sick;
-  for (const uint32_t d : all) {
-    if (!node.devices[d].healthy) sick.Insert(d);
-  }
-  const DeviceSet before = facts.unnamed & all;
-  DeviceSet unnamed;
-  // The best first: those they had, then those that no task could have.
-  for (const DeviceSet next : {before - ours, all - ours - sick, all - ours}) {
-    TakeLast(next - unnamed, &wanted, &unnamed);
-  }
-  if (wanted == 0) return unnamed;
-  for (const DeviceClaim& claim : ClaimsOn(tables, n, before)) {
-    if (wanted == 0) break;
-    if (!all.Contains(claim.device)) continue;
-    unnamed.Insert(claim.device);
-    --wanted;
-  }
-  return unnamed;
-}
-
 }  // namespace
 
 absl::Status CheckTotals(const SchedulerConfig& config, const Cluster& cluster,
@@ -212,12 +109,6 @@ absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
   const NodeId id = tables.cluster.Find(key);
   if (id.valid()) return id.index;
   return NotFound("node '", std::string(key), "' is not known");
-}
-
-DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external) {
-  auto left = DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
-  for (const DeviceShare& share : external.devices) left.Erase(share.device);
-  return left;
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
@@ -269,7 +160,7 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
   const NodeRecords::Facts old = tables.nodes.facts(n);
   NodeRecords::Facts facts = old;
   change(facts);
-  facts.unnamed = Unnamed(tables, n, facts);
+  facts.unnamed = UnnamedDevices(tables, n, facts);
   if (old == facts) return;
   const auto put = [&tables, n](const NodeRecords::Facts& f) {
     tables.nodes.facts(n) = f;

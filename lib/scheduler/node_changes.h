@@ -16,8 +16,6 @@ namespace muster {
 // NOT_FOUND where there is no such node.
 absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
                                     std::string_view key);
-// Devices of the node that external usage does not name.
-DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external);
 // The devices are there.
 absl::Status ValidateDevices(const std::string& field, const Node& node,
                              const ExternalUsage& usage);

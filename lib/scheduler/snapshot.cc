@@ -14,6 +14,7 @@
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/real_place.h"
 #include "lib/scheduler/rules.h"
+#include "lib/scheduler/unnamed_devices.h"
 
 namespace muster {
 namespace {

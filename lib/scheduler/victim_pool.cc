@@ -5,6 +5,7 @@
 
 #include "lib/index/free_on.h"
 #include "lib/scheduler/scheduler_tables.h"
+#include "lib/scheduler/unnamed_devices.h"
 
 namespace muster {
 
@@ -115,6 +116,7 @@ bool VictimPool::MayStop(GangIndex g) {
     if (r.phase == GangPhase::kStarting) return false;
     free_at = std::max(free_at, r.started + cls.min_runtime);
   }
+  free_at = std::max(free_at, LeavesToOthersUntil(tables_, r));
   if (free_at <= tables_.now) return true;
   retry_at_ = std::min(retry_at_, free_at);
   return false;

@@ -232,5 +232,25 @@ TEST_F(UnnamedDevices, AreNotThoseThatAGangWasStoppedFor) {
   EXPECT_THAT(s.Pass(), ElementsAre("start h: n1"));
 }
 
+// "last" does not stop. What "first" would leave is what others have, so it is
+// not stopped for "h" while that is so.
+TEST_F(UnnamedDevices, AreNotLeftToAGangThatPreempts) {
+  Nodes({3});
+  Runs(Job("first", 1, 1, "low"), 0);
+  Runs(Job("last", 1, 1, "low"), 1);
+  s.Happens(OthersUse(2));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict last"));
+  s.Refused(DecisionKind::kEvict, "last");
+  s.Submit(Job("h", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  ASSERT_EQ(Booked(), (DeviceSet{1, 2}));
+  ASSERT_LT(s.NextWakeup(), kForever);
+  s.now = s.NextWakeup();
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict last", "evict first for h", "nominate h: n1"));
+  s.AllDone();
+  EXPECT_THAT(s.Pass(), ElementsAre("start h: n1"));
+}
+
 }  // namespace
 }  // namespace muster
