@@ -237,10 +237,7 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
   ResetPeak();
   BacklogWorld& world = SettledBacklog(nodes);
   BacklogWorld other(1'000);
-  other.SubmitRunning();
-  other.Settle();
-  other.SubmitWaiting();
-  other.Settle();
+  other.FillAndSettle();
   constexpr uint32_t kCompareEach = 8;
   const uint32_t events = EventsOn(nodes);
   std::vector<double> cpu, quiet, next;

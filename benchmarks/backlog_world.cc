@@ -150,6 +150,14 @@ double BacklogWorld::FreeShare() const {
   return static_cast<double>(free) / (static_cast<double>(nodes_) * kDevices);
 }
 
+void BacklogWorld::FillAndSettle() {
+  SubmitRunning();
+  Settle();
+  host.now += 3600 * kSecond;
+  SubmitWaiting();
+  Settle();
+}
+
 namespace {
 
 struct Settled {
@@ -170,11 +178,7 @@ BacklogWorld& SettledBacklog(uint32_t nodes) {
     DropSettledBacklog();
     settled_nodes = nodes;
     world = std::make_unique<BacklogWorld>(nodes);
-    world->SubmitRunning();
-    world->Settle();
-    world->host.now += 3600 * kSecond;
-    world->SubmitWaiting();
-    world->Settle();
+    world->FillAndSettle();
   }
   return *world;
 }

@@ -32,6 +32,8 @@ class BacklogWorld {
   // The gangs that fill it; those that wait behind them.
   void SubmitRunning() { Submit(2 * nodes_); }
   void SubmitWaiting() { Submit(5 * nodes_); }
+  // Both, an hour apart, until nothing follows any more.
+  void FillAndSettle();
   // The next one; of a shape that no other gang has.
   Gang MakeKnown();
   Gang MakeNew();

@@ -184,7 +184,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   if (l.holds && !holds_on) Unhold(r.key, l);
   if (next.holds && !holds_on) Hold(g, r.key, next);
   if (g >= precedence_.size()) precedence_.resize(g + 1);
-  precedence_[g] = {next.queue, next.priority, NodeOf(r), SpareOf(next)};
+  precedence_[g] = {
+      .queue = next.queue, .priority = next.priority, .spare = SpareOf(next)};
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(check_due_, l.check_due, from, next.check_due, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/shim/exec.h"
 
 namespace muster::local {
 namespace {
@@ -46,19 +47,6 @@ std::vector<std::string> VariablesOf(const JobNews& news,
   return variables;
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts,
-                            char* const* before = nullptr) {
-  std::vector<char*> pointers;
-  for (; before != nullptr && *before != nullptr; ++before) {
-    pointers.push_back(*before);
-  }
-  for (const std::string& text : texts) {
-    pointers.push_back(const_cast<char*>(text.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // In a session of its own, with usual signals and no files but those of
 // errors. 0, or why not.
 int Spawn(const std::vector<std::string>& command,
@@ -78,9 +66,13 @@ int Spawn(const std::vector<std::string>& command,
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
     posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
   }
-  const int error = posix_spawn(pid, command[0].c_str(), &files, &attributes,
-                                Pointers(command).data(),
-                                Pointers(variables, environ).data());
+  std::vector<std::string> environment = variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  const int error =
+      posix_spawn(pid, command[0].c_str(), &files, &attributes,
+                  ExecList(command).data(), ExecList(environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return error;
