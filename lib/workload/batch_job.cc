@@ -5,30 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "lib/workload/cat.h"
+#include "lib/workload/index_ranges.h"
 #include "lib/workload/readers.h"
 
 namespace muster::workload {
 namespace {
-
-// "0,2-3" to ranges; false if it is none, or beyond `tasks`.
-bool ReadIndexes(const std::string& text, uint32_t tasks,
-                 std::vector<std::pair<uint32_t, uint32_t>>* to) {
-  for (const std::string& part :
-       std::vector<std::string>(absl::StrSplit(text, ','))) {
-    const std::vector<std::string> ends = absl::StrSplit(part, '-');
-    uint32_t first = 0, last = 0;
-    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
-        !absl::SimpleAtoi(ends.back(), &last) || first > last ||
-        last >= tasks || (!to->empty() && to->back().second >= first)) {
-      return false;
-    }
-    to->push_back({first, last});
-  }
-  return true;
-}
 
 void ReadSuccessPolicy(const Value& v, Job* job) {
   if (!v.there()) return;
@@ -42,7 +24,7 @@ void ReadSuccessPolicy(const Value& v, Job* job) {
     std::string text;
     indexes.Read(&text);
     if (indexes.there() &&
-        !ReadIndexes(text, job->roles[0].tasks(), &rule.indexes)) {
+        !ReadIndexRanges(text, job->roles[0].tasks(), &rule.indexes)) {
       indexes.Wrong("'" + text + "' is no ascending list of indexes");
     }
     count.ReadInteger(&rule.count, 1, job->roles[0].tasks());

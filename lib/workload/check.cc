@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "lib/workload/cat.h"
+#include "lib/workload/index_ranges.h"
 #include "lib/workload/readers.h"
 #include "lib/workload/start_order.h"
+#include "muster/device_set.h"
 #include "muster/quantity.h"
 
 namespace muster::workload {
@@ -148,6 +151,22 @@ void ReadFile(const Value& v, std::string TaskTemplate::* file, Job* job) {
   for (Role& role : job->roles) role.task.*file = name;
 }
 
+// Of all tasks.
+void ReadDeviceIds(const Value& v, Job* job) {
+  std::string text;
+  v.Read(&text);
+  IndexRanges ranges;
+  if (!ReadIndexRanges(text, DeviceSet::kCapacity, &ranges)) {
+    return v.Wrong(Cat("'", text, "' is no ascending list such as 0,2-3, from ",
+                       "0 to ", DeviceSet::kCapacity - 1));
+  }
+  std::vector<uint32_t> ids;
+  for (const auto& [first, last] : ranges) {
+    for (uint32_t id = first; id <= last; ++id) ids.push_back(id);
+  }
+  for (Role& role : job->roles) role.task.device_ids = ids;
+}
+
 // One that means something; false: it does not.
 bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
   SchedulingPolicy& s = job->scheduling;
@@ -166,6 +185,8 @@ bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
              key == "muster.dev/output" ? &TaskTemplate::output
                                         : &TaskTemplate::error,
              job);
+  } else if (key == "muster.dev/gpu-ids") {
+    ReadDeviceIds(v, job);
   } else if (key == "muster.dev/dag") {
     std::string text;
     v.Read(&text);

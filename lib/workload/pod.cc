@@ -98,6 +98,8 @@ void ReadContainer(const Value& v, TaskTemplate* task) {
   o["command"].Read(&task->command);
   o["args"].Read(&task->args);
   o["workingDir"].Read(&task->working_dir);
+  o["stdin"].Read(&task->stdin_open);
+  o.Ignore("stdinOnce", "input ends when it is told to");
   ReadEnvFrom(o["envFrom"], &task->env);
   ReadEnv(o["env"], &task->env);
   ReadResources(o["resources"], task);

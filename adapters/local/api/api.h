@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/local/controller/controller.h"
 #include "adapters/local/model/other_process.h"
+#include "adapters/local/model/task_key.h"
 #include "adapters/local/store/history.h"
 #include "adapters/serve/http_server.h"
 #include "muster/device.h"
@@ -32,6 +33,11 @@ struct ApiOptions {
   // What CUDA_VISIBLE_DEVICES of a task calls this; "": it is not there. Null:
   // by its number. On the loop's thread.
   std::function<std::string(const DeviceShare&)> visible{};
+  // What a task reads next, and with `end` nothing behind it: how much of it
+  // was taken. Null: nothing can be sent. On the loop's thread.
+  std::function<absl::StatusOr<size_t>(const TaskKey& task,
+                                       std::string_view bytes, bool end)>
+      send{};
   // Where its page is, "http://127.0.0.1:8750"; null, or empty: nowhere. On the
   // loop's thread.
   std::function<std::string()> web_address{};

@@ -70,6 +70,11 @@ serve::HttpResponse Read(const ApiContext& context, const Asked& asked);
 bool HasPage(const ApiContext& context);
 absl::Status NoPage();
 
+// What a task has written, and has been given to read. O(attempts of the job),
+// and bytes to read.
+serve::HttpResponse LogAnswer(const ApiContext& context, const Asked& asked);
+serve::HttpResponse InputAnswer(const ApiContext& context, const Asked& asked);
+
 // What the page asks for besides. O(jobs x log jobs), and the page's limit.
 serve::HttpResponse QueueAnswer(const ApiContext& context, const Asked& asked);
 // Users of this machine, as its own list has them. O(users).

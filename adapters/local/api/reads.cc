@@ -154,89 +154,6 @@ HttpResponse Removed(const ApiContext& context, const Asked& asked) {
   return std::move(list).Answer();
 }
 
-struct LogQuestion {
-  std::string task{};
-  uint32_t attempt = 0;  // 0: the last.
-  bool error = false;
-  bool follow = false;
-  uint64_t from = 0;
-  uint64_t last = 0;  // 0: all.
-};
-
-absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
-  LogQuestion question{.task = asked.Parameter("task")};
-  const auto attempt = asked.Number("attempt", 0, kMax32);
-  const auto from = asked.Number("from", 0, kMax64);
-  const auto last = asked.Number("last", 0, kMax64);
-  const auto follow = asked.Flag("follow");
-  if (!attempt.ok()) return attempt.status();
-  if (!from.ok()) return from.status();
-  if (!last.ok()) return last.status();
-  if (!follow.ok()) return follow.status();
-  const std::string stream = asked.Parameter("stream");
-  if (!stream.empty() && stream != "output" && stream != "error") {
-    return absl::InvalidArgumentError("stream: expected output or error");
-  }
-  question.attempt = static_cast<uint32_t>(*attempt);
-  question.error = stream == "error";
-  question.follow = *follow;
-  question.from = *from;
-  question.last = *last;
-  return question;
-}
-
-// The attempt that is asked for.
-absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
-                                    const JobRow& row,
-                                    const LogQuestion& question) {
-  uint32_t role = 0;
-  uint32_t index = 0;
-  if (!question.task.empty() &&
-      !TaskNames(row).Find(question.task, &role, &index)) {
-    return absl::NotFoundError(
-        absl::StrCat("task: job ", row.id, " has no such role"));
-  }
-  const auto tasks = context.history.Tasks(row.id);
-  if (!tasks.ok()) return tasks.status();
-  const TaskRow* found = nullptr;
-  for (const TaskRow& task : *tasks) {
-    const TaskKey& key = task.key;
-    if (key.role != role || key.index != index) continue;
-    if (question.attempt != 0 && key.attempt != question.attempt) continue;
-    found = &task;  // The last.
-  }
-  if (found == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("task: none of job ", row.id, " has started as that"));
-  }
-  return *found;
-}
-
-HttpResponse Logs(const ApiContext& context, const Asked& asked) {
-  const auto question = ReadLogQuestion(asked);
-  if (!question.ok()) return ErrorAnswer(question.status());
-  const auto known = FindOwnJob(context, asked);
-  if (!known.ok()) return ErrorAnswer(known.status());
-  const auto row = context.history.Find(asked.job);  // With its manifest.
-  if (!row.ok()) return ErrorAnswer(row.status());
-  const auto task = FindAttempt(context, *row, *question);
-  if (!task.ok()) return ErrorAnswer(task.status());
-  LogFile file{.folder = TaskFolder(context.options.state, task->key),
-               .path = question->error ? "error" : "output",
-               .uid = row->uid,
-               .gid = row->gid};
-  if (context.options.output_of) {
-    file.path = context.options.output_of(file.folder, question->error);
-  }
-  auto over = std::make_shared<std::atomic<bool>>(task->state == "ended");
-  if (question->follow && !*over) {
-    context.followers.push_back({task->key, over});
-  }
-  return {.content_type = "text/plain; charset=utf-8",
-          .more = context.logs.Open(std::move(file), question->from,
-                                    question->follow, over, question->last)};
-}
-
 HttpResponse Events(const ApiContext& context, const Asked& asked) {
   const auto after = asked.Number("after", 0, kMax64);
   const auto follow = asked.Flag("follow");
@@ -352,7 +269,9 @@ HttpResponse Read(const ApiContext& context, const Asked& asked) {
     case Route::kJob:
       return JobAnswer(context, asked.viewer, asked.job);
     case Route::kLogs:
-      return Logs(context, asked);
+      return LogAnswer(context, asked);
+    case Route::kInput:
+      return InputAnswer(context, asked);
     case Route::kExplain:
       return Explain(context, asked);
     case Route::kEditable:

@@ -36,6 +36,7 @@ constexpr RouteRow kRoutes[] = {
     {Route::kJob, "GET", "/v1/jobs/{id}", "wait"},
     {Route::kLogs, "GET", "/v1/jobs/{id}/logs",
      "task attempt stream follow from last"},
+    {Route::kInput, "POST", "/v1/jobs/{id}/input", "task end"},
     {Route::kExplain, "GET", "/v1/jobs/{id}/explain", ""},
     {Route::kEditable, "GET", "/v1/jobs/{id}/edit", ""},
     {Route::kTimeline, "GET", "/v1/jobs/{id}/timeline", ""},

@@ -36,6 +36,7 @@ enum class Route : uint8_t {
   kJobs,
   kJob,
   kLogs,
+  kInput,
   kExplain,
   kEditable,
   kTimeline,
@@ -56,9 +57,9 @@ MUSTER_ENUM_NAMES(Route, "submit", "what-if", "cancel", "hold", "release",
                   "suspend", "resume", "priority", "move", "resize", "edit",
                   "order", "suspend-cron", "resume-cron", "remove-cron",
                   "make-token", "forget-token", "drain", "resume-node", "jobs",
-                  "job", "logs", "explain", "editable", "timeline", "queue",
-                  "events", "history", "removed", "crons", "nodes", "queues",
-                  "users", "web", "version", "health", "metrics");
+                  "job", "logs", "input", "explain", "editable", "timeline",
+                  "queue", "events", "history", "removed", "crons", "nodes",
+                  "queues", "users", "web", "version", "health", "metrics");
 
 // One row of the table of routes; docs/local-api.yaml has them, too.
 struct RouteRow {

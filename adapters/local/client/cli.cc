@@ -69,6 +69,7 @@ class CommandLine {
   uint32_t size_ = 0;
   PlaceOptions place_{};
   LogOptions logs_{};
+  SendOptions send_{};
   HistoryOptions history_{};
   bool all_ = false;
   bool renew_ = false;
@@ -108,6 +109,9 @@ void CommandLine::AddResources(CLI::App* command) {
   AddPlace(command);
   command->add_option("--gpus", o.gpus, "Of each task; 0.5: half of one");
   command->add_option("--gpu-mem", o.gpu_memory, "Memory of one GPU: 10G");
+  command->add_option("--gpu-ids", o.gpu_ids,
+                      "Of these alone, by number: 0,2-3; by default all of "
+                      "them");
   command->add_option("--cpus", o.cpus, "Of each task");
   command->add_option("--mem", o.memory, "Of each task: 16G");
   command->add_option("-n,--tasks", o.tasks, "That start together")
@@ -117,6 +121,8 @@ void CommandLine::AddResources(CLI::App* command) {
                       "So long after its end its record and logs go: 7d");
   command->add_option("--output", o.output, "File of its output");
   command->add_option("--error", o.error, "File of its error output");
+  command->add_flag("--input", o.input,
+                    "Its standard input is what muster send gives it");
   command->add_option("--env", o.environment, "NAME=VALUE; more than once")
       ->take_all()
       ->allow_extra_args(false);
@@ -336,6 +342,13 @@ void CommandLine::AddViews() {
   logs->add_flag("-f,--follow", logs_.follow, "Until the job has ended");
   logs->add_flag("--stderr", logs_.error, "Its error output, if it is apart");
   logs->add_option("--attempt", logs_.attempt, "By default the last");
+  CLI::App* send =
+      Add("send", "A line for a job's standard input: submit --input",
+          [this](Session* s) { return Send(s, send_); });
+  send->add_option("job", send_.job, "7, or 7.ROLE-INDEX")->required();
+  send->add_option("text", send_.words,
+                   "By default what the standard input has");
+  send->add_flag("--end", send_.end, "Nothing comes behind it");
   CLI::App* history =
       Add("history", "Jobs, finished or not, newest first",
           [this](Session* s) { return ShowHistory(s, history_); });

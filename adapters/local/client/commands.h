@@ -68,6 +68,13 @@ struct LogOptions {
 };
 int Logs(Session* session, const LogOptions& options);
 
+struct SendOptions {
+  std::string job{};                 // As of LogOptions.
+  std::vector<std::string> words{};  // None: what the standard input has.
+  bool end = false;
+};
+int Send(Session* session, const SendOptions& options);
+
 int ShowQueue(Session* session, bool all);
 int Describe(Session* session, const std::vector<std::string>& jobs);
 int Explain(Session* session, const std::vector<std::string>& jobs);

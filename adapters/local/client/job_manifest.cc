@@ -8,7 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "adapters/local/client/job_id.h"
 #include "muster/quantity.h"
 
 namespace muster::local {
@@ -58,12 +60,26 @@ absl::Status AddGpus(const std::string& text, Json* requests) {
   return absl::OkStatus();
 }
 
+// Ascending numbers, each by itself; "" of none.
+absl::StatusOr<std::string> GpuIds(const SubmitOptions& o) {
+  if (o.gpu_ids.empty()) return std::string();
+  const auto ids = ParseIndices(o.gpu_ids);
+  if (ids.ok()) return absl::StrJoin(*ids, ",");
+  return Wrong("--gpu-ids", o.gpu_ids, "numbers of GPUs such as 0,2-3");
+}
+
 }  // namespace
 
 absl::StatusOr<Json> RequestsOf(const SubmitOptions& o) {
   Json requests = Json::object();
-  if (!o.gpus.empty() && o.gpus != "0") {
-    const absl::Status status = AddGpus(o.gpus, &requests);
+  const auto ids = GpuIds(o);
+  if (!ids.ok()) return ids.status();
+  std::string gpus = o.gpus;
+  if (gpus.empty() && o.gpu_memory.empty() && !ids->empty()) {
+    gpus = absl::StrCat(std::ranges::count(*ids, ',') + 1);
+  }
+  if (!gpus.empty() && gpus != "0") {
+    const absl::Status status = AddGpus(gpus, &requests);
     if (!status.ok()) return status;
   }
   const auto add = [&](const char* option, const char* resource, int64_t scale,
@@ -86,8 +102,11 @@ absl::StatusOr<Json> RequestsOf(const SubmitOptions& o) {
 
 namespace {
 
-Json Annotations(const SubmitOptions& o) {
+absl::StatusOr<Json> Annotations(const SubmitOptions& o) {
   Json annotations = Json::object();
+  const auto ids = GpuIds(o);
+  if (!ids.ok()) return ids.status();
+  if (!ids->empty()) annotations["muster.dev/gpu-ids"] = *ids;
   if (o.tasks > 1) annotations["muster.dev/min-pods"] = absl::StrCat(o.tasks);
   if (!o.checkpoint.empty())
     annotations["muster.dev/checkpoint"] = o.checkpoint;
@@ -125,6 +144,7 @@ absl::StatusOr<Json> Container(const SubmitOptions& o) {
   Json container{{"name", "main"}, {"command", o.command}};
   if (!o.directory.empty()) container["workingDir"] = o.directory;
   if (!o.image.empty()) container["image"] = o.image;
+  if (o.input) container["stdin"] = true;
   if (NeedsDirectory(o)) {
     container["volumeMounts"] =
         Json::array({{{"name", kDirectoryVolume}, {"mountPath", o.directory}}});
@@ -227,9 +247,10 @@ absl::StatusOr<Json> MakeManifest(const SubmitOptions& o) {
   }
   spec["template"]["spec"] = std::move(pod);
   Json metadata{{"name", o.name.empty() ? NameOf(o.command[0]) : o.name}};
-  Json annotations = Annotations(o);
+  auto annotations = Annotations(o);
+  if (!annotations.ok()) return annotations.status();
   if (!o.cron.empty()) {
-    return Calendar(o, std::move(metadata), std::move(annotations),
+    return Calendar(o, std::move(metadata), *std::move(annotations),
                     std::move(spec));
   }
   for (const std::string& other :
@@ -239,7 +260,7 @@ absl::StatusOr<Json> MakeManifest(const SubmitOptions& o) {
           "--time-zone, --concurrency, --starting-deadline: need --cron");
     }
   }
-  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
+  if (!annotations->empty()) metadata["annotations"] = *std::move(annotations);
   return Json{{"apiVersion", "batch/v1"},
               {"kind", "Job"},
               {"metadata", std::move(metadata)},

@@ -17,6 +17,7 @@ struct SubmitOptions {
   std::string priority{};
   std::string gpus{};        // "2", "0.5"
   std::string gpu_memory{};  // "10G", of one GPU.
+  std::string gpu_ids{};     // "0,2-3": any of these.
   std::string cpus{};
   std::string memory{};
   uint32_t tasks = 1;  // That start together.
@@ -25,6 +26,7 @@ struct SubmitOptions {
   std::string grace{};
   std::string output{};
   std::string error{};
+  bool input = false;
   std::vector<std::string> environment{};  // "K=V"
   std::string directory{};
   std::string image{};

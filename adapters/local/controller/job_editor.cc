@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/controller/device_names.h"
 #include "adapters/local/controller/job_maker.h"
 #include "muster/event.h"
 #include "muster/plan.h"
@@ -155,6 +156,7 @@ absl::Status JobEditor::Become(JobRecord* record, JobRow row) {
   std::swap(record->row, row);
   std::swap(*record->life, *life);
   s = s_.jobs.MakeForm(record);
+  if (s.ok()) s = CheckChosenDevices(s_.config.node, *record);
   if (s.ok()) s = TellGang(record, row);
   if (s.ok()) {
     record->rendezvous.reset();

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/device_names.h"
 #include "adapters/local/edit/job_edits.h"
 #include "adapters/local/grid/parameter_point.h"
 #include "muster/partition.h"
@@ -154,6 +155,7 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
     form = ToGang(job, config.scheduler, options);
   }
   if (!form.ok()) return form;
+  ChooseDevices(record.job(), &*form);
   AddDefaultCpu(config, record.job(), &form->gang);
   form->gang.queue = record.row.queue;
   form->gang.priority_class = record.row.priority_class;

@@ -366,6 +366,7 @@ TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
   start.image_command = !start.image.empty() && t.command.empty() &&
                         t.script.empty() &&
                         (start.launch.argv.empty() || !t.args.empty());
+  start.input = t.stdin_open;
   start.volumes = t.volumes;
   start.mounts = t.mounts;
   start.devices = SharesOf(s_.config, *job, {key.role, task.slot});

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/device_names.h"
 #include "muster/event.h"
 
 namespace muster::local {
@@ -22,7 +23,7 @@ Node InService(const Node& node, const std::map<int64_t, DrainRow>& drains) {
 absl::Status NodeDriver::Tell() {
   Node in = InService(s_.node, s_.drains);
   if (in == s_.config.node) return absl::OkStatus();
-  absl::Status s = s_.link->Tell(NodeChanged{in});
+  absl::Status s = s_.link->Tell(NodeChanged{WithDeviceNames(in)});
   if (s.ok()) s_.config.node = std::move(in);
   return s;
 }

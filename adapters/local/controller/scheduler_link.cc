@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "adapters/local/controller/device_names.h"
 #include "muster/wire/replay.h"
 
 namespace muster::local {
@@ -109,7 +110,7 @@ absl::Status SchedulerLink::TellConfig(const ControllerConfig& config) {
     absl::Status s = Tell(ConfigChanged{config.scheduler});
     if (!s.ok()) return Of("scheduler", s);
   }
-  absl::Status s = TellNode(state, config.node);
+  absl::Status s = TellNode(state, WithDeviceNames(config.node));
   if (s.ok()) s = TellQueues(state, config);
   if (!s.ok()) return s;
   for (const PriorityClass& c : state.priority_classes) classes_.insert(c.key);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/local/controller/device_names.h"
 #include "adapters/local/controller/job_maker.h"
 #include "adapters/local/controller/task_folder.h"
 #include "muster/workload/to_gang.h"
@@ -228,6 +229,7 @@ absl::Status Submitter::AddJobs(const Submission& submission,
     record->environment = environment;
     s = s_.jobs.MakeLife(record.get());
     if (s.ok()) s = CheckTasks(s_.config, record->job());
+    if (s.ok()) s = CheckChosenDevices(s_.config.node, *record);
     if (!s.ok()) return s;
     draft->jobs.push_back(std::move(record));
   }

@@ -65,6 +65,7 @@ struct TaskStart {
   // one file for both.
   std::string output{};
   std::string error{};
+  bool input = false;   // Its standard input can be written to.
   std::string image{};  // Empty: the host's own file system.
   // launch.argv are arguments of the image's own command.
   bool image_command = false;

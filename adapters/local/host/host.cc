@@ -326,6 +326,8 @@ absl::Status Host::OpenServer() {
               [this](const DeviceShare& share) {
                 return gpus_->Visible({share}).value_or("");
               },
+          .send = [this](const TaskKey& task, std::string_view bytes,
+                         bool end) { return runner_->Send(task, bytes, end); },
           .web_address =
               [this] { return gate_ == nullptr ? "" : gate_->address(); },
           .web_token =

@@ -129,6 +129,7 @@ class ImageMaker {
       words.emplace_back("--userns=keep-id");
       words.push_back(absl::StrCat("--user=", start_.uid, ":", start_.gid));
     }
+    if (start_.input) words.emplace_back("--interactive");
     AddVariables(&words);
     for (const std::string& device : NvidiaDevices(spec_)) {
       words.push_back(absl::StrCat("--device=nvidia.com/gpu=", device));

@@ -104,6 +104,19 @@ void TaskRunner::CarryOut(const TaskCommand& command) {
   TellOwner(task, done);
 }
 
+absl::StatusOr<size_t> TaskRunner::Send(const TaskKey& task,
+                                        std::string_view bytes, bool end) {
+  const auto it = running_.find(task);
+  if (it == running_.end()) {
+    return absl::FailedPreconditionError("the task does not run");
+  }
+  absl::StatusOr<size_t> taken = it->second.shim.Send(bytes);
+  if (!taken.ok() || !end || *taken < bytes.size()) return taken;
+  const absl::Status ended = it->second.shim.EndInput();
+  if (!ended.ok()) return ended;
+  return taken;
+}
+
 std::string TaskRunner::FolderOf(const TaskKey& task) const {
   return TaskFolder(options_.state, task);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -54,6 +55,10 @@ class TaskRunner {
   // What came of it is an event, also where it could not be done. Twice does no
   // harm. Milliseconds at most.
   void CarryOut(const TaskCommand& command);
+  // Shim::Send, and then Shim::EndInput with `end`, unless not all of it was
+  // taken. FAILED_PRECONDITION: it does not run.
+  absl::StatusOr<size_t> Send(const TaskKey& task, std::string_view bytes,
+                              bool end);
   // Looks again for what is left of lost tasks, where it is time to: at first
   // soon, then less and less often, at least every kLongestDelay. Their loss is
   // told when nothing of them is there any more, so that no other task gets

@@ -22,8 +22,9 @@ OpenFile OpenNew(int folder, const std::string& name) {
 }  // namespace
 
 bool IsShimFile(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kFiles = {
-      kSpecFile, kLockFile, kStartedFile, kExitFile, kGraceFile, kCpusFile};
+  constexpr std::array<std::string_view, 8> kFiles = {
+      kSpecFile,  kLockFile, kStartedFile, kExitFile,
+      kGraceFile, kCpusFile, kInputFile,   kNoInputFile};
   if (name.ends_with(kNewSuffix)) {
     name.remove_suffix(sizeof(kNewSuffix) - 1);
   }

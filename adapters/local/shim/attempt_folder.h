@@ -13,13 +13,15 @@
 
 namespace muster::local {
 
-inline constexpr char kSpecFile[] = "spec";        // ShimSpec; by the daemon.
-inline constexpr char kLockFile[] = "lock";        // Locked while a shim runs.
-inline constexpr char kStartedFile[] = "started";  // ShimStart.
-inline constexpr char kExitFile[] = "exit";        // ShimExit.
-inline constexpr char kGraceFile[] = "grace";      // Of a stop; by the daemon.
-inline constexpr char kCpusFile[] = "cpus";        // By the daemon.
-inline constexpr char kNewSuffix[] = ".new";       // Of a file that is written.
+inline constexpr char kSpecFile[] = "spec";         // ShimSpec; by the daemon.
+inline constexpr char kLockFile[] = "lock";         // Locked while a shim runs.
+inline constexpr char kStartedFile[] = "started";   // ShimStart.
+inline constexpr char kExitFile[] = "exit";         // ShimExit.
+inline constexpr char kGraceFile[] = "grace";       // Of a stop; by the daemon.
+inline constexpr char kCpusFile[] = "cpus";         // By the daemon.
+inline constexpr char kInputFile[] = "input";       // A FIFO: TaskInput.
+inline constexpr char kNoInputFile[] = "no-input";  // Its end; by the daemon.
+inline constexpr char kNewSuffix[] = ".new";  // Of a file that is written.
 
 // Exit codes of muster-shim; others are an errno of what went wrong before the
 // task was started.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/local/shim/adoption.h"
 #include "adapters/local/shim/record.h"
+#include "adapters/local/shim/task_input.h"
 
 namespace muster::local {
 namespace {
@@ -140,6 +141,38 @@ absl::Status Shim::Bind(const std::vector<uint32_t>& cpus) {
   const int error = WriteFile(folder.fd(), kCpusFile, EncodeCpus(cpus));
   if (error == 0) return Signal(SIGHUP);
   return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kCpusFile));
+}
+
+absl::StatusOr<size_t> Shim::Send(std::string_view bytes) {
+  const OpenFile folder = OpenAttemptFolder(folder_);
+  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
+  size_t taken = 0;
+  int error = WriteInput(folder.fd(), bytes, &taken);
+  if (error == ENOENT || error == ENXIO) {
+    // It may be about to be made; when it has started, it has been.
+    if (faccessat(folder.fd(), kStartedFile, F_OK, 0) != 0) return 0;
+    error = WriteInput(folder.fd(), bytes, &taken);
+  }
+  switch (error) {
+    case 0:
+    case EAGAIN:
+      return taken;
+    case ENOENT:
+      return absl::FailedPreconditionError("the task has no input");
+    case ENXIO:
+    case EPIPE:
+      return absl::FailedPreconditionError("the task reads no input any more");
+    default:
+      return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kInputFile));
+  }
+}
+
+absl::Status Shim::EndInput() {
+  const OpenFile folder = OpenAttemptFolder(folder_);
+  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
+  const int error = WriteFile(folder.fd(), kNoInputFile, "");
+  if (error == 0) return Signal(SIGHUP);
+  return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kNoInputFile));
 }
 
 absl::StatusOr<ShimExit> Shim::Exit(Duration patience) {

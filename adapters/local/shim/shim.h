@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -49,6 +50,12 @@ class Shim {
   // what has bound itself to some of them stays there. INVALID_ARGUMENT: there
   // is none, or no such number.
   absl::Status Bind(const std::vector<uint32_t>& cpus);
+  // As much of it as there is room for is what the task reads next: how much;
+  // nothing while it has not started. FAILED_PRECONDITION: the task has no
+  // input (ShimSpec::input), or does not read it any more.
+  absl::StatusOr<size_t> Send(std::string_view bytes);
+  // Behind what was sent, the task reads the end of its input.
+  absl::Status EndInput();
 
   // How the task ended. A shim that is a child of this process is waited for.
   // FAILED_PRECONDITION: the shim has not ended. ABORTED: this one has found

@@ -97,6 +97,7 @@ bool DecodeField(std::string_view name, std::string_view value,
   if (name == "output") spec->output = value;
   if (name == "error") spec->error = value;
   if (name == "append") spec->append = value == "1";
+  if (name == "input") spec->input = value == "1";
   if (name == "cgroup") spec->cgroup = value;
   if (name == "cpu_max") spec->cpu_max = value;
   if (name == "cpu_weight") good = ParseNumber(value, &spec->cpu_weight);
@@ -168,6 +169,7 @@ std::string Encode(const ShimSpec& spec) {
   out.Add("output", spec.output);
   out.Add("error", spec.error);
   out.Add("append", spec.append ? 1 : 0);
+  out.Add("input", spec.input ? 1 : 0);
   if (spec.user) {
     out.Add("uid", spec.user->uid);
     out.Add("gid", spec.user->gid);

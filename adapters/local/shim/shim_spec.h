@@ -38,6 +38,7 @@ struct ShimSpec {
   std::string output{};
   std::string error{};  // Likewise the standard error; "": as `output`.
   bool append = false;  // Else these files are emptied first.
+  bool input = false;   // Its standard input is a TaskInput, else /dev/null.
   // Nobody: whom the shim runs as. Only root can run tasks as others.
   std::optional<ShimUser> user{};
   // The CPUs that it runs on, by the kernel's numbers; none: any. Processes of

@@ -85,7 +85,12 @@ bool Supervisor::Start() {
   exit_.code = 126;
   exit_.message = cgroup_.Prepare(spec_);
   if (!exit_.message.empty()) return false;
-  task_ = TaskProcess::Fork(spec_, folder_);
+  if (const int error = spec_.input ? input_.Make(folder_) : 0; error != 0) {
+    exit_.message = std::string("input: ") + std::strerror(error);
+    return false;
+  }
+  task_ = TaskProcess::Fork(spec_, folder_, input_.fd());
+  input_.HandOver();
   if (task_.pid() == 0) {
     exit_.message = task_.problem();
     return false;
@@ -158,7 +163,9 @@ void Supervisor::Heed(uint32_t signal) {
       kill_at_ = Now();
       return;
     case SIGHUP:
-      return Bind();
+      Bind();
+      if (faccessat(folder_, kNoInputFile, F_OK, 0) == 0) input_.End();
+      return;
     case SIGUSR1:
       return Suspend();
     case SIGUSR2:

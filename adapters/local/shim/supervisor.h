@@ -13,6 +13,7 @@
 #include "adapters/local/shim/shim_exit.h"
 #include "adapters/local/shim/shim_spec.h"
 #include "adapters/local/shim/task_cgroup.h"
+#include "adapters/local/shim/task_input.h"
 #include "adapters/local/shim/task_process.h"
 
 namespace muster::local {
@@ -60,6 +61,7 @@ class Supervisor {
   const ShimSpec spec_;
   std::vector<uint32_t> cpus_;  // That the task is bound to.
   TaskCgroup cgroup_;
+  TaskInput input_;
   TaskProcess task_;
   OpenFile signals_;
   ShimExit exit_;

@@ -34,8 +34,8 @@ constexpr mode_t kOutputMode = 0666;
 // it.
 class Child {
  public:
-  Child(const ShimSpec& spec, int folder, int go, int problem)
-      : spec_(spec), folder_(folder), go_(go), problem_(problem) {}
+  Child(const ShimSpec& spec, int folder, int input, int go, int problem)
+      : spec_(spec), folder_(folder), go_(go), problem_(problem), in_(input) {}
 
   [[noreturn]] void Run() {
     AwaitGo();
@@ -159,9 +159,10 @@ class Child {
   void TakeStreams() {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0) Fail("/dev/null", "");
+    if (in_ < 0) in_ = null;
     if (out_ < 0) out_ = null;
     if (err_ < 0) err_ = out_;
-    if (dup2(null, STDIN_FILENO) < 0 || dup2(out_, STDOUT_FILENO) < 0 ||
+    if (dup2(in_, STDIN_FILENO) < 0 || dup2(out_, STDOUT_FILENO) < 0 ||
         dup2(err_, STDERR_FILENO) < 0) {
       Fail("output: ", spec_.output);
     }
@@ -195,13 +196,14 @@ class Child {
   const bool in_image_ = !spec_.image.root.empty();
   std::vector<std::string> command_ = spec_.command;
   std::vector<std::string> environment_;
+  int in_;
   int out_ = -1;
   int err_ = -1;
 };
 
 }  // namespace
 
-TaskProcess TaskProcess::Fork(const ShimSpec& spec, int folder) {
+TaskProcess TaskProcess::Fork(const ShimSpec& spec, int folder, int input) {
   TaskProcess task;
   std::array<int, 2> go{};
   std::array<int, 2> problem{};
@@ -219,7 +221,7 @@ TaskProcess TaskProcess::Fork(const ShimSpec& spec, int folder) {
   if (pid < 0) return failed();
   if (pid == 0) {
     task.go_.Close();  // Else it would never see the end of it.
-    Child(spec, folder, go_end.fd(), problem_end.fd()).Run();
+    Child(spec, folder, input, go_end.fd(), problem_end.fd()).Run();
   }
   setpgid(pid, pid);  // Whoever of the two is first.
   task.pid_ = pid;

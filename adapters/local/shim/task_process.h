@@ -13,8 +13,9 @@ namespace muster::local {
 class TaskProcess {
  public:
   // Forks it: it leads a process group of its own. pid() is 0 if that failed,
-  // and problem() says why. `spec` and `folder` are used before it returns.
-  static TaskProcess Fork(const ShimSpec& spec, int folder);
+  // and problem() says why. All are used before it returns. `input`: its
+  // standard input; -1: /dev/null.
+  static TaskProcess Fork(const ShimSpec& spec, int folder, int input);
 
   int32_t pid() const { return pid_; }
   // Lets it go on. What is left undone if the shim dies before: it ends.

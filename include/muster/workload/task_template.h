@@ -109,6 +109,11 @@ struct TaskTemplate {
   std::vector<Toleration> tolerations{};
   Duration grace = 30 * kSecond;  // Between the request to stop and the force.
   bool whole_node = false;        // --exclusive
+  bool stdin_open = false;        // Its standard input can be written to.
+  // Numbers of the node's devices of which it may have any, ascending, each
+  // below DeviceSet::kCapacity; empty: of all. For hosts of one node, who name
+  // them in Gang (ToGang does not).
+  std::vector<uint32_t> device_ids{};
 
   // Of a resource, requested or else 0. O(resources).
   int64_t Requested(std::string_view resource) const {

@@ -62,14 +62,26 @@ Daemon::Daemon(CpuPool cpus) {
   auto began = Controller::Begin(config_, now);
   EXPECT_TRUE(began.ok()) << began.status();
   controller = *std::move(began);
-  api = std::make_unique<Api>(ApiOptions{.state = state,
-                                         .owner = kOwner,
-                                         .others = [this] { return others; },
-                                         .web_address = [this] { return web; },
-                                         .web_token = TokenOf,
-                                         .forget_web_token = Forget},
-                              [this] { ++woken; });
+  api = std::make_unique<Api>(
+      ApiOptions{.state = state,
+                 .owner = kOwner,
+                 .others = [this] { return others; },
+                 .send = [this](const TaskKey& task, std::string_view bytes,
+                                bool end) { return Send(task, bytes, end); },
+                 .web_address = [this] { return web; },
+                 .web_token = TokenOf,
+                 .forget_web_token = Forget},
+      [this] { ++woken; });
   Turn();
+}
+
+absl::StatusOr<size_t> Daemon::Send(const TaskKey& task, std::string_view bytes,
+                                    bool end) {
+  if (task.job != 1) return absl::FailedPreconditionError("has no input");
+  const std::string_view taken = bytes.substr(0, kRoom);
+  sent.push_back(absl::StrCat(task.role, "-", task.index, " ",
+                              std::string(taken), end ? " end" : ""));
+  return taken.size();
 }
 
 Daemon::~Daemon() {

@@ -65,8 +65,14 @@ class Daemon {
   std::string web = "http://127.0.0.1:8750";  // Where its page is.
   std::vector<OtherProcess> others{};
   int woken = 0;
+  // To tasks of job 1, which have room for so many bytes: "ROLE-INDEX BYTES".
+  std::vector<std::string> sent{};
+  static constexpr size_t kRoom = 5;
 
  private:
+  absl::StatusOr<size_t> Send(const TaskKey& task, std::string_view bytes,
+                              bool end);
+
   ControllerConfig config_{};
 };
 

@@ -118,6 +118,13 @@ TEST(OpenApiTest, EveryAnswerIsAsTheDocumentSays) {
       ask("GET", "/v1/jobs/{id}", "/v1/jobs/1", "", 200, Daemon::kBob);
   EXPECT_EQ(document.ProblemOf("Job", others.json()), "");
   ask("GET", "/v1/jobs/{id}/logs", "/v1/jobs/1/logs", "", 200);
+  const Answered part = ask("POST", "/v1/jobs/{id}/input",
+                            "/v1/jobs/1/input?task=1&end=1", "line\nx", 200);
+  EXPECT_EQ(part.json()["taken"], 5);
+  EXPECT_THAT(daemon.sent, testing::ElementsAre("0-1 line\n end"));
+  ask("POST", "/v1/jobs/{id}/input", "/v1/jobs/1/input?end=x", "", 400);
+  ask("POST", "/v1/jobs/{id}/input", "/v1/jobs/1/input?task=7", "", 404);
+  ask("POST", "/v1/jobs/{id}/input", "/v1/jobs/2/input", "x", 409);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/1/explain", "", 200);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 200);
   ask("GET", "/v1/jobs/{id}/explain", "/v1/jobs/2/explain", "", 403,

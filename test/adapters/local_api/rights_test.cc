@@ -49,6 +49,17 @@ TEST_F(RightsTest, OnlyHerselfRootAndTheDaemonsOwnerMayChangeAJob) {
   EXPECT_EQ(daemon_.Ask("DELETE", job_).status, 200);
 }
 
+TEST_F(RightsTest, NobodyElseWritesToWhatAJobReads) {
+  const std::string input = job_ + "/input?task=0";
+  for (const uint32_t uid : {kRoot, Daemon::kOwner, Daemon::kAlice}) {
+    const Answered a = daemon_.Ask("POST", input, "yes\n", uid);
+    EXPECT_EQ(a.json()["taken"], 4) << a.body;
+  }
+  const size_t told = daemon_.sent.size();
+  EXPECT_EQ(daemon_.Ask("POST", input, "no", Daemon::kBob).status, 403);
+  EXPECT_EQ(daemon_.sent.size(), told);
+}
+
 TEST_F(RightsTest, TheTimeLimitOfAJobThatRunsIsRaisedByThoseWhoMayDoAll) {
   const auto limit = [&](int seconds, uint32_t uid) {
     return daemon_

@@ -137,12 +137,26 @@ TEST(JobManifestTest, APartOfAGpuIsByThousandthsOrMemory) {
               IsEmpty());
 }
 
+TEST(JobManifestTest, GpusByNumberAreSoManyIfNothingElseIsSaid) {
+  const workload::TaskTemplate all =
+      Read({.gpu_ids = "2-3,0", .command = {"x"}}).job.roles[0].task;
+  EXPECT_EQ(all.Requested("nvidia.com/gpu"), 3);
+  EXPECT_THAT(all.device_ids, ElementsAre(0, 2, 3));
+  const workload::TaskTemplate one =
+      Read({.gpus = "1", .gpu_ids = "0-7:2", .command = {"x"}})
+          .job.roles[0]
+          .task;
+  EXPECT_EQ(one.Requested("nvidia.com/gpu"), 1);
+  EXPECT_THAT(one.device_ids, ElementsAre(0, 2, 4, 6));
+}
+
 TEST(JobManifestTest, WhatIsWrongIsNamedByItsOption) {
   const std::pair<const char*, SubmitOptions> cases[] = {
       {"--gpus", {.gpus = "1.5", .command = {"x"}}},
       {"--gpus", {.gpus = "-1", .command = {"x"}}},
       {"--gpus", {.gpus = "many", .command = {"x"}}},
       {"--gpu-mem", {.gpu_memory = "x", .command = {"x"}}},
+      {"--gpu-ids", {.gpu_ids = "x", .command = {"x"}}},
       {"--cpus", {.cpus = "x", .command = {"x"}}},
       {"--mem", {.memory = "16GB", .command = {"x"}}},
       {"--time", {.time = "0", .command = {"x"}}},
