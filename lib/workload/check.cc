@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "lib/workload/alternatives.h"
 #include "lib/workload/cat.h"
 #include "lib/workload/index_ranges.h"
 #include "lib/workload/readers.h"
@@ -167,6 +168,16 @@ void ReadDeviceIds(const Value& v, Job* job) {
   for (Role& role : job->roles) role.task.device_ids = ids;
 }
 
+// Of all tasks.
+void ReadOthers(const Value& v, Job* job) {
+  std::string text;
+  v.Read(&text);
+  std::vector<std::vector<Amount>> alternatives;
+  const absl::Status read = ReadAlternatives(text, &alternatives);
+  if (!read.ok()) return v.Wrong(std::string(read.message()));
+  for (Role& role : job->roles) role.task.alternatives = alternatives;
+}
+
 // One that means something; false: it does not.
 bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
   SchedulingPolicy& s = job->scheduling;
@@ -185,6 +196,8 @@ bool ReadAnnotation(const std::string& key, const Value& v, Job* job) {
              key == "muster.dev/output" ? &TaskTemplate::output
                                         : &TaskTemplate::error,
              job);
+  } else if (key == "muster.dev/or") {
+    ReadOthers(v, job);
   } else if (key == "muster.dev/gpu-ids") {
     ReadDeviceIds(v, job);
   } else if (key == "muster.dev/dag") {

@@ -23,8 +23,10 @@ class ShapeMaker {
   ShapeMaker(const SchedulerConfig& config, const GangOptions& options)
       : config_(config), options_(options) {}
 
-  absl::Status Make(const Role& role, TaskShape* shape) const {
-    for (const Amount& a : role.task.requests) {
+  // RequestsOf(alternative).
+  absl::Status Make(const Role& role, uint32_t alternative,
+                    TaskShape* shape) const {
+    for (const Amount& a : role.task.RequestsOf(alternative)) {
       absl::Status s = Add(role, a, shape);
       if (!s.ok()) return s;
     }
@@ -140,14 +142,18 @@ void RaiseTo(uint32_t available, std::vector<Size>* sizes) {
   }
 }
 
-muster::Role MakeRole(const Role& role, Size size, TaskShape shape) {
-  muster::Role gang_role;
-  gang_role.name = role.name;
-  gang_role.min_tasks = size.least;
-  gang_role.desired_tasks = size.most;
-  gang_role.shape = std::move(shape);
-  gang_role.tolerations = role.task.tolerations;
-  return gang_role;
+absl::Status MakeRole(const ShapeMaker& shapes, const Role& role, Size size,
+                      muster::Role* gang_role) {
+  gang_role->name = role.name;
+  gang_role->min_tasks = size.least;
+  gang_role->desired_tasks = size.most;
+  gang_role->tolerations = role.task.tolerations;
+  gang_role->alternatives.resize(role.task.alternatives.size());
+  absl::Status s = shapes.Make(role, 0, &gang_role->shape);
+  for (uint32_t i = 0; s.ok() && i < role.task.alternatives.size(); ++i) {
+    s = shapes.Make(role, i + 1, &gang_role->alternatives[i]);
+  }
+  return s;
 }
 
 // The last replicas of a role, which may be on nodes that are taken back.
@@ -220,11 +226,11 @@ absl::StatusOr<GangForm> ToGang(const Job& job, const SchedulerConfig& config,
   const ShapeMaker shapes(config, options);
   for (uint32_t r = 0; r < job.roles.size(); ++r) {
     const Role& role = job.roles[r];
-    TaskShape shape;
-    absl::Status s = shapes.Make(role, &shape);
+    muster::Role gang_role;
+    absl::Status s = MakeRole(shapes, role, sizes[r], &gang_role);
     if (!s.ok()) return s;
     if (sizes[r].most == 0) continue;
-    gang.roles.push_back(MakeRole(role, sizes[r], std::move(shape)));
+    gang.roles.push_back(std::move(gang_role));
     form.ranges.push_back({r, 0});
     if (role.spot_replicas > 0) AddSpotRole(role, r, options, &form);
   }

@@ -43,6 +43,23 @@ class StoryTest(unittest.TestCase):
         self.addCleanup(daemon.end)
         return daemon
 
+    def test_jobs_choose_gpus_by_number_or_do_with_something_else(self):
+        d = self.daemon("--gpus", 3)
+        told = "echo $CUDA_VISIBLE_DEVICES/$MUSTER_ALTERNATIVE; "
+        go = d.folder / "go"
+        wait = f"until [ -e {go} ]; do sleep 0.02; done"
+        d.run("submit", "--gpu-ids", "0,2", "--cpus", "0.1", "--", "sh", "-c", told + wait)
+        d.run("submit", "--gpus", "2", "--or", "gpus=1,cpus=0.1", "--", "sh", "-c", told + wait)
+        d.run("submit", "--gpus", "1", "--or", "cpus=0.1", "--", "sh", "-c", told + wait)
+        d.run("submit", "--gpu-ids", "2", "--", "sh", "-c", told + wait)
+        d.until(lambda: all(d.job(job)["phase"] == "running" for job in (1, 2, 3)))
+        d.until(lambda: all(d.output(job) for job in (1, 2, 3)))
+        self.assertEqual([d.output(job) for job in (1, 2, 3)], ["0,2/\n", "1/1\n", "/1\n"])
+        self.assertIn("too few of the GPUs 2, which it chooses, are free", d.run("explain", "4").stdout)
+        go.touch()
+        self.assertEqual(d.finished(4)["exit_code"], 0)
+        self.assertEqual(d.output(4), "2/\n")
+
     def test_a_job_of_high_priority_has_the_device_and_its_victim_resumes(self):
         d = self.daemon("--gpus", 1)
         files = {}

@@ -114,6 +114,12 @@ void CommandLine::AddResources(CLI::App* command) {
                       "them");
   command->add_option("--cpus", o.cpus, "Of each task");
   command->add_option("--mem", o.memory, "Of each task: 16G");
+  command
+      ->add_option("--or", o.others,
+                   "What each task has where that finds no room: "
+                   "cpus=16,mem=64G; more than once")
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_option("-n,--tasks", o.tasks, "That start together")
       ->check(CLI::Range(1, 100'000));
   command->add_option("--time", o.time, "It is stopped then: 90m, 1:30:00");

@@ -102,11 +102,48 @@ absl::StatusOr<Json> RequestsOf(const SubmitOptions& o) {
 
 namespace {
 
+// "gpus=1,cpus=8" as options have it to "nvidia.com/gpu=1,cpu=8".
+absl::StatusOr<std::string> Alternative(const std::string& text) {
+  constexpr char kExpected[] =
+      "some of gpus=, gpu-mem=, cpus= and mem=, with commas between them";
+  SubmitOptions of;
+  for (const std::string& part :
+       std::vector<std::string>(absl::StrSplit(text, ','))) {
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, equals);
+    std::string* field = name == "gpus"      ? &of.gpus
+                         : name == "gpu-mem" ? &of.gpu_memory
+                         : name == "cpus"    ? &of.cpus
+                         : name == "mem"     ? &of.memory
+                                             : nullptr;
+    if (field == nullptr || !field->empty() || equals + 1 >= part.size()) {
+      return Wrong("--or", text, kExpected);
+    }
+    *field = part.substr(equals + 1);
+  }
+  const auto requests = RequestsOf(of);
+  if (!requests.ok()) return Wrong("--or", text, kExpected);
+  std::vector<std::string> words;
+  for (const auto& [resource, amount] : requests->items()) {
+    words.push_back(absl::StrCat(resource, "=", amount.get<std::string>()));
+  }
+  if (words.empty()) return Wrong("--or", text, kExpected);
+  return absl::StrJoin(words, ",");
+}
+
 absl::StatusOr<Json> Annotations(const SubmitOptions& o) {
   Json annotations = Json::object();
   const auto ids = GpuIds(o);
   if (!ids.ok()) return ids.status();
   if (!ids->empty()) annotations["muster.dev/gpu-ids"] = *ids;
+  std::vector<std::string> others;
+  for (const std::string& text : o.others) {
+    const auto other = Alternative(text);
+    if (!other.ok()) return other.status();
+    others.push_back(*other);
+  }
+  if (!others.empty())
+    annotations["muster.dev/or"] = absl::StrJoin(others, ";");
   if (o.tasks > 1) annotations["muster.dev/min-pods"] = absl::StrCat(o.tasks);
   if (!o.checkpoint.empty())
     annotations["muster.dev/checkpoint"] = o.checkpoint;

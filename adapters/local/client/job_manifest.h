@@ -20,9 +20,10 @@ struct SubmitOptions {
   std::string gpu_ids{};     // "0,2-3": any of these.
   std::string cpus{};
   std::string memory{};
-  uint32_t tasks = 1;  // That start together.
-  std::string time{};  // "90m", "1:30:00"
-  std::string ttl{};   // "7d"
+  std::vector<std::string> others{};  // "cpus=16,mem=64G", in place of these.
+  uint32_t tasks = 1;                 // That start together.
+  std::string time{};                 // "90m", "1:30:00"
+  std::string ttl{};                  // "7d"
   std::string grace{};
   std::string output{};
   std::string error{};

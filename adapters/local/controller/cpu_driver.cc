@@ -6,9 +6,9 @@
 
 namespace muster::local {
 
-size_t OwnCpusOf(const workload::Role& role) {
+size_t OwnCpusOf(const workload::Role& role, uint32_t alternative) {
   constexpr int64_t kMilliOfCpu = 1000;
-  const int64_t milli = role.task.Requested("cpu");
+  const int64_t milli = role.task.Requested("cpu", alternative);
   const bool whole = milli > 0 && milli % kMilliOfCpu == 0;
   return whole ? static_cast<size_t>(milli / kMilliOfCpu) : 0;
 }
@@ -46,7 +46,8 @@ void CpuDriver::Give(JobRecord* job, TaskId place) {
     return;
   }
   changed_ = true;
-  const size_t count = OwnCpusOf(job->job().roles[place.role]);
+  const size_t count =
+      OwnCpusOf(job->job().roles[place.role], held->second.alternative);
   std::vector<int32_t> near;
   const std::vector<Device>& devices = s_.config.node.devices;
   for (const uint32_t d : held->second.devices) {

@@ -27,7 +27,7 @@ PlaceCpus CpusOf(const ControllerState& state, const JobRecord& job,
 
 // How many cpus of its own a place of the role has: as many as it asks for, if
 // that is a whole number; 0: it shares. O(resources).
-size_t OwnCpusOf(const workload::Role& role);
+size_t OwnCpusOf(const workload::Role& role, uint32_t alternative);
 
 // A place that asks for a whole number of cpus has so many of its own for as
 // long as it is the job's, but for the time for which it is suspended: then,

@@ -61,7 +61,8 @@ void DecisionDriver::Give(const DecisionRecord& decision, JobRecord* job) {
   workload::Placed placed{PlacesOf(decision, *job)};
   for (size_t i = 0; i < placed.places.size(); ++i) {
     const PlannedTaskRecord& t = decision.tasks[i];
-    job->places[placed.places[i]] = {t.attempt, t.devices, t.first_slice};
+    job->places[placed.places[i]] = {t.attempt, t.alternative, t.devices,
+                                     t.first_slice};
     cpus_.Give(job, placed.places[i]);
   }
   // The scheduler has nothing to wait for: a task whose start fails ends.

@@ -1,11 +1,13 @@
 #include "adapters/local/controller/device_names.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace muster::local {
 namespace {
@@ -25,11 +27,13 @@ Node WithDeviceNames(Node node) {
 
 void ChooseDevices(const workload::Job& job, workload::GangForm* form) {
   for (size_t r = 0; r < form->gang.roles.size(); ++r) {
-    DeviceRequest& devices = form->gang.roles[r].shape.devices;
-    if (devices.count == 0) continue;
-    for (const uint32_t d : job.roles[form->ranges[r].role].task.device_ids) {
-      devices.models.push_back(DeviceName(d));
-    }
+    const auto& chosen = job.roles[form->ranges[r].role].task.device_ids;
+    ForEachShape(&form->gang.roles[r], [&](TaskShape& shape) {
+      if (shape.devices.count == 0) return;
+      for (const uint32_t d : chosen) {
+        shape.devices.models.push_back(DeviceName(d));
+      }
+    });
   }
 }
 
@@ -46,13 +50,26 @@ absl::Status CheckChosenDevices(const Node& node, const JobRecord& job) {
       return bad(chosen.back(), " is none; the node has ", node.devices.size(),
                  ", from 0 on");
     }
-    const uint32_t count = job.requests[r].count;
-    if (count == 0) return bad("the task asks for no GPU");
-    if (count > chosen.size()) {
-      return bad("the task asks for ", count, " of ", chosen.size());
+    uint32_t most = 0;
+    for (const DeviceRequest& ask : job.requests[r]) {
+      most = std::max(most, ask.count);
+    }
+    if (most == 0) return bad("the task asks for no GPU");
+    if (most > chosen.size()) {
+      return bad("the task asks for ", most, " of ", chosen.size());
     }
   }
   return absl::OkStatus();
+}
+
+std::string ChosenDevicesText(const workload::Job& job) {
+  for (const workload::Role& role : job.roles) {
+    const std::vector<uint32_t>& chosen = role.task.device_ids;
+    if (chosen.empty()) continue;
+    return absl::StrCat("too few of the GPUs ", absl::StrJoin(chosen, ", "),
+                        ", which it chooses, are free");
+  }
+  return "";
 }
 
 }  // namespace muster::local

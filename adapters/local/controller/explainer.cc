@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/controller/cpu_driver.h"
+#include "adapters/local/controller/device_names.h"
 #include "adapters/local/controller/job_maker.h"
 #include "muster/cluster_view.h"
 #include "muster/workload/rendezvous.h"
@@ -50,7 +51,8 @@ JobDetails Explainer::Details(const JobRecord& job) const {
   return details;
 }
 
-std::string Explainer::Text(const JobRecord& job, const NamedReason& reason) {
+std::string Explainer::Text(const JobRecord& job,
+                            const NamedReason& reason) const {
   NamedReason told = reason;
   if (told.object_kind == ReasonObject::kGang) {
     const auto other = JobOfGang(told.object);
@@ -59,6 +61,14 @@ std::string Explainer::Text(const JobRecord& job, const NamedReason& reason) {
   if (job.ended) return absl::StrCat("it has ended: ", job.row.reason);
   if (reason.code == ReasonCode::kHeld) {
     return absl::StrCat("held ", HeldWhy(job));
+  }
+  const bool lacks_devices =
+      reason.code == ReasonCode::kNoMatchingDevice ||
+      (reason.code == ReasonCode::kInsufficient &&
+       reason.resource == s_.config.scheduler.device_kind);
+  if (lacks_devices && job.life) {
+    const std::string chosen = ChosenDevicesText(job.job());
+    if (!chosen.empty()) return chosen;
   }
   if (reason.code != ReasonCode::kNone) return ToText(told);
   if (job.suspended) return "suspended to make room for other work";

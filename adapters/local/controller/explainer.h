@@ -29,7 +29,7 @@ class Explainer {
  private:
   void AddCpus(NodeView* view) const;
   void AddElastic(const JobRecord& job, JobDetails* details) const;
-  static std::string Text(const JobRecord& job, const NamedReason& reason);
+  std::string Text(const JobRecord& job, const NamedReason& reason) const;
 
   const ControllerState& s_;
 };

@@ -65,7 +65,11 @@ absl::Status JobBook::MakeForm(JobRecord* record) {
   if (!form.ok()) return form.status();
   record->requests.clear();
   for (const Role& role : form->gang.roles) {
-    record->requests.push_back(role.shape.devices);
+    std::vector<DeviceRequest>& of = record->requests.emplace_back();
+    of.push_back(role.shape.devices);
+    for (const TaskShape& other : role.alternatives) {
+      of.push_back(other.devices);
+    }
   }
   record->form = *std::move(form);
   record->form.gang = {};

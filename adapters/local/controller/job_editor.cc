@@ -126,7 +126,9 @@ absl::Status JobEditor::TellGang(JobRecord* record, const JobRow& before) {
     for (Role& role : gang.roles) {
       const auto same =
           std::ranges::find(now->gang.roles, role.name, &Role::name);
-      if (same != now->gang.roles.end()) role.shape = same->shape;
+      if (same == now->gang.roles.end()) continue;
+      role.shape = same->shape;
+      role.alternatives = same->alternatives;
     }
   }
   if (record->row.queue == before.queue) {

@@ -68,8 +68,9 @@ void AddDefaultCpu(const ControllerConfig& config, const workload::Job& job,
       std::min(config.default_cpu_milli,
                config.node.capacity[cpu] / std::max<int64_t>(1, tasks));
   for (Role& role : gang->roles) {
-    Resources& resources = role.shape.resources;
-    if (each > 0 && resources[cpu] == 0) resources.Set(cpu, each);
+    ForEachShape(&role, [&](TaskShape& shape) {
+      if (each > 0 && shape.resources[cpu] == 0) shape.resources.Set(cpu, each);
+    });
   }
 }
 
@@ -170,7 +171,8 @@ std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
   const auto held = record.places.find(place);
   if (held == record.places.end()) return shares;
   const DeviceRequest& ask =
-      record.requests[ToGangTask(record.form, place).role];
+      record.requests[ToGangTask(record.form, place).role]
+                     [held->second.alternative];
   const std::vector<Device>& devices = config.node.devices;
   for (const uint32_t d : held->second.devices) {
     const Device device = d < devices.size() ? devices[d] : Device();

@@ -24,7 +24,8 @@ namespace muster::local {
 
 // What the scheduler has given.
 struct Place {
-  uint32_t attempt = 0;  // PlannedTask::attempt
+  uint32_t attempt = 0;      // PlannedTask::attempt
+  uint32_t alternative = 0;  // Of what its task asks for.
   DeviceSet devices{};
   uint32_t first_slice = 0;
 };
@@ -53,8 +54,9 @@ struct JobRecord {
   // --- If `life` is there ----------------------------------------------------
   std::optional<workload::Life> life{};
   workload::LifeState state{};
-  workload::GangForm form{};              // Without the gang itself.
-  std::vector<DeviceRequest> requests{};  // By role of the gang.
+  workload::GangForm form{};  // Without the gang itself.
+  // By role of the gang, and alternative.
+  std::vector<std::vector<DeviceRequest>> requests{};
 
   // Sizes that were asked for, by role; 0: as the manifest says.
   std::vector<uint32_t> sizes{};
@@ -70,6 +72,11 @@ struct JobRecord {
   Time wake_at = kForever;
 
   const workload::Job& job() const { return life->job(); }
+  // Of a task's place; 0 where it has none.
+  uint32_t AlternativeOf(TaskId place) const {
+    const auto held = places.find(place);
+    return held == places.end() ? 0 : held->second.alternative;
+  }
 };
 
 // Tasks that it has now, or is about to.

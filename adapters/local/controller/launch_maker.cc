@@ -62,11 +62,14 @@ std::string ExpandName(const std::string& name, const JobRow& row, TaskId task,
   return out;
 }
 
+constexpr char kAlternativeVariable[] = "MUSTER_ALTERNATIVE";
+
 // Who submits from within a task has its variables, which are not the job's.
 // Those that are set for every task replace them.
 bool IsOurs(const std::string& name) {
   return name == "MUSTER_ARRAY_ID" || name == "MUSTER_ARRAY_INDEX" ||
-         name == kCpusVariable || name.starts_with(kParameterVariable);
+         name == kCpusVariable || name == kAlternativeVariable ||
+         name.starts_with(kParameterVariable);
 }
 
 std::string Absolute(const std::string& path, const std::string& folder) {
@@ -123,8 +126,8 @@ void SetSubmitted(const JobRecord& job, EnvWriter* writer) {
 // A thread for each cpu that the task has of its own. All that the manifest has
 // comes after it, and replaces it. A launcher of mpirun would tell it to ranks
 // that have others.
-void SetThreads(const workload::Job& job, uint32_t role, const PlaceCpus& cpus,
-                EnvWriter* writer) {
+void SetThreads(const workload::Job& job, uint32_t role, uint32_t alternative,
+                const PlaceCpus& cpus, EnvWriter* writer) {
   constexpr char kThreads[] = "OMP_NUM_THREADS";
   const bool launches =
       job.kind == workload::Kind::kMPIJob &&
@@ -132,7 +135,19 @@ void SetThreads(const workload::Job& job, uint32_t role, const PlaceCpus& cpus,
   if (cpus.cpus.empty() || cpus.shared || launches || writer->Has(kThreads)) {
     return;
   }
-  writer->Set(kThreads, absl::StrCat(OwnCpusOf(job.roles[role])));
+  writer->Set(kThreads, absl::StrCat(OwnCpusOf(job.roles[role], alternative)));
+}
+
+// The job, whose tasks request what they have been given.
+workload::Job AsPlaced(const JobRecord& job) {
+  workload::Job placed = job.job();
+  for (const auto& [place, held] : job.places) {
+    workload::TaskTemplate& task = placed.roles[place.role].task;
+    if (!task.alternatives.empty()) {
+      task.requests = task.RequestsOf(held.alternative);
+    }
+  }
+  return placed;
 }
 
 bool IsOfFiles(const workload::EnvVar& variable) {
@@ -254,7 +269,8 @@ void LaunchMaker::MakeRendezvous(JobRecord* job) {
   options.remote_shell = s_.config.remote_shell;
   options.config_dir = JobFolder(s_.config.state, job->row.id) + "/mpi";
   options.torch_extras = true;
-  auto made = workload::Rendezvous::Make(of, std::move(endpoints), options);
+  auto made =
+      workload::Rendezvous::Make(AsPlaced(*job), std::move(endpoints), options);
   if (!made.ok()) return s_.link->AddDefect(made.status().ToString());
   job->rendezvous.emplace(*std::move(made));
 }
@@ -267,7 +283,8 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   EnvWriter writer(&env);
   SetSubmitted(job, &writer);
   const PlaceCpus cpus = CpusOf(s_, job, {key.role, task.slot});
-  SetThreads(job.job(), key.role, cpus, &writer);
+  const uint32_t alternative = job.AlternativeOf({key.role, task.slot});
+  SetThreads(job.job(), key.role, alternative, cpus, &writer);
   const size_t submitted = env.size();
   for (auto& [name, value] : start->launch.env) {
     if (!IsOurs(name)) writer.Set(name, std::move(value));
@@ -283,6 +300,9 @@ void LaunchMaker::SetEnvironment(const JobRecord& job, const LiveTask& task,
   writer.Set("MUSTER_SIZE", absl::StrCat(start->size));
   writer.Set("MUSTER_SIZE_FILE",
              absl::StrCat(folder, "/", std::string(kSizeFile)));
+  if (!job.job().roles[key.role].task.alternatives.empty()) {
+    writer.Set(kAlternativeVariable, absl::StrCat(alternative));
+  }
   writer.Set("MUSTER_GPUS", absl::StrJoin(task.row.devices, ","));
   if (!cpus.cpus.empty()) {
     writer.Set(std::string(kCpusVariable),
@@ -370,8 +390,9 @@ TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
   start.volumes = t.volumes;
   start.mounts = t.mounts;
   start.devices = SharesOf(s_.config, *job, {key.role, task.slot});
-  start.cpu_milli = t.Requested("cpu");
-  start.memory_bytes = t.Requested("memory");
+  const uint32_t alternative = job->AlternativeOf({key.role, task.slot});
+  start.cpu_milli = t.Requested("cpu", alternative);
+  start.memory_bytes = t.Requested("memory", alternative);
   SetEnvironment(*job, task, &start);
   SetFiles(*job, task, &start);
   return start;

@@ -165,7 +165,9 @@ absl::Status LifeDriver::ChangeGang(JobRecord* job) {
   for (Role& role : form->gang.roles) {
     const auto same =
         std::ranges::find(now->gang.roles, role.name, &Role::name);
-    if (same != now->gang.roles.end()) role.shape = same->shape;
+    if (same == now->gang.roles.end()) continue;
+    role.shape = same->shape;
+    role.alternatives = same->alternatives;
   }
   return s_.link->Tell(GangChanged{std::move(form->gang)});
 }

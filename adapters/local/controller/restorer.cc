@@ -65,8 +65,8 @@ absl::Status Restorer::AddGang(const GangState& gang) {
     }
     absl::Status s = s_.jobs.Load(job);
     if (!s.ok()) return Lost(std::string(s.message()));
-    job->places[ToJobTask(job->form, t.task)] = {t.attempt, t.devices,
-                                                 t.first_slice};
+    job->places[ToJobTask(job->form, t.task)] = {t.attempt, t.alternative,
+                                                 t.devices, t.first_slice};
   }
   return absl::OkStatus();
 }

@@ -102,6 +102,9 @@ struct TaskTemplate {
   // Sorted by name. What a manifest limits and does not request is requested.
   std::vector<Amount> requests{};
   std::vector<Amount> limits{};
+  // What a task may have in place of `requests`, the first that finds room; all
+  // tasks of a role have the same. Each as `requests`, none empty.
+  std::vector<std::vector<Amount>> alternatives{};
   std::vector<Volume> volumes{};
   std::vector<Mount> mounts{};
   std::vector<Port> ports{};
@@ -115,9 +118,15 @@ struct TaskTemplate {
   // them in Gang (ToGang does not).
   std::vector<uint32_t> device_ids{};
 
+  // 0: `requests`; i: alternatives[i - 1], or `requests` where there are fewer.
+  const std::vector<Amount>& RequestsOf(uint32_t alternative) const {
+    return alternative == 0 || alternative > alternatives.size()
+               ? requests
+               : alternatives[alternative - 1];
+  }
   // Of a resource, requested or else 0. O(resources).
-  int64_t Requested(std::string_view resource) const {
-    for (const Amount& a : requests) {
+  int64_t Requested(std::string_view resource, uint32_t alternative = 0) const {
+    for (const Amount& a : RequestsOf(alternative)) {
       if (a.resource == resource) return a.amount;
     }
     return 0;

@@ -150,12 +150,33 @@ TEST(JobManifestTest, GpusByNumberAreSoManyIfNothingElseIsSaid) {
   EXPECT_THAT(one.device_ids, ElementsAre(0, 2, 4, 6));
 }
 
+TEST(JobManifestTest, WhatATaskMayHaveInstead) {
+  const workload::TaskTemplate task =
+      Read({.gpus = "2",
+            .others = {"gpus=0.5,cpus=4", "cpus=16,mem=64Gi"},
+            .command = {"x"}})
+          .job.roles[0]
+          .task;
+  ASSERT_EQ(task.alternatives.size(), 2u);
+  EXPECT_EQ(task.Requested("nvidia.com/gpu"), 2);
+  EXPECT_EQ(task.Requested("muster.dev/gpu-milli", 1), 500);
+  EXPECT_EQ(task.Requested("cpu", 1), 4'000);
+  EXPECT_EQ(task.Requested("cpu", 2), 16'000);
+  EXPECT_EQ(task.Requested("memory", 2), int64_t{64} << 30);
+  EXPECT_EQ(task.Requested("nvidia.com/gpu", 2), 0);
+}
+
 TEST(JobManifestTest, WhatIsWrongIsNamedByItsOption) {
   const std::pair<const char*, SubmitOptions> cases[] = {
       {"--gpus", {.gpus = "1.5", .command = {"x"}}},
       {"--gpus", {.gpus = "-1", .command = {"x"}}},
       {"--gpus", {.gpus = "many", .command = {"x"}}},
       {"--gpu-mem", {.gpu_memory = "x", .command = {"x"}}},
+      {"--or", {.others = {"16"}, .command = {"x"}}},
+      {"--or", {.others = {"cpus="}, .command = {"x"}}},
+      {"--or", {.others = {"cpus=1,cpus=2"}, .command = {"x"}}},
+      {"--or", {.others = {"gpus=x"}, .command = {"x"}}},
+      {"--or", {.others = {"gpus=0"}, .command = {"x"}}},
       {"--gpu-ids", {.gpu_ids = "x", .command = {"x"}}},
       {"--cpus", {.cpus = "x", .command = {"x"}}},
       {"--mem", {.memory = "16GB", .command = {"x"}}},

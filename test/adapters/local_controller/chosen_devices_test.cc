@@ -39,6 +39,8 @@ TEST(ChosenDevicesTest, AJobHasThoseAndWaitsForThem) {
   EXPECT_THAT(DevicesOf(world, b), ElementsAre(2)) << "one of them is free";
   const uint64_t c = world.Submit(Chosen("2-3", "1"));
   EXPECT_THAT(DevicesOf(world, c), IsEmpty()) << "the device 0 is not its";
+  EXPECT_EQ(world.controller->Explain(c)->text,
+            "too few of the GPUs 2, 3, which it chooses, are free");
   const uint64_t any = world.Submit(Manifest({.name = "any", .gpus = "1"}));
   EXPECT_THAT(DevicesOf(world, any), ElementsAre(0));
   world.Exit(a, 0);
