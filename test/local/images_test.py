@@ -343,6 +343,68 @@ class RealPodmanTest(Stories, ImagesTest):
         self.d.finished(number)
 
 
+class ApptainerTest(Stories, ImagesTest):
+    """A real one, or its sibling SingularityCE, which has the same options."""
+
+    def setUp(self):
+        program = tiny_image.apptainer()
+        if program is None:
+            self.skipTest("apptainer is not there, or does not work here")
+        self.begin({"by": "apptainer", "program": program, "folder": "/FOLDER", "binds": ["/usr"]})
+        images = self.d.folder / "images"
+        self.config.write_text(self.config.read_text().replace("/FOLDER", str(images)))
+        make_root(images / "tiny:1")
+        # What it tells of otherwise.
+        for name in ("passwd", "group"):
+            (images / "tiny:1/etc" / name).touch()
+        (images / "tiny:1/var/tmp").mkdir(parents=True)
+        (images / "tiny:1/tmp").mkdir()
+        self.d.start()
+
+    def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
+        data = self.d.folder / "data"
+        data.mkdir()
+        (data / "set").write_text("42\n")
+        number = self.job(self.script("""
+            cat /etc/os /data/set
+            (: > /data/new) 2> /dev/null || echo read-only
+            pwd; echo made > made
+            echo $MUSTER_VOLUME_DATA
+            touch $MUSTER_CHECKPOINT; cat $MUSTER_SIZE_FILE
+            test -S $MUSTER_SOCKET && echo socket
+            """, volumeMounts=[{"name": "data", "mountPath": "/data", "readOnly": True}],
+            env=[{"name": "OF_THE_JOB", "value": "1"}]),
+            [{"name": "data", "hostPath": {"path": str(data)}}])
+        self.assertEqual(self.output(number).splitlines(), [
+            "tiny", "42", "read-only", str(self.work), "/data", "1", "socket"])
+        self.assertEqual((self.work / "made").read_text(), "made\n")
+
+    def test_variables_codes_and_input_pass(self):
+        number = self.job(self.script("read line; echo $line $OF_THE_JOB; exit 9", stdin=True,
+                                      env=[{"name": "OF_THE_JOB", "value": "a b,c"}]))
+        self.d.until(lambda: self.d.job(number)["phase"] == "running")
+        self.d.run("send", str(number), "hello")
+        self.assertEqual(self.d.finished(number)["exit_code"], 9)
+        self.assertEqual(self.d.output(number).splitlines()[-1], "hello a b,c")
+
+    def test_who_heeds_no_stop_is_killed(self):
+        number = self.job(self.script("""
+            trap '' TERM
+            echo up > up
+            while :; do sleep 0.02; done"""), terminationGracePeriodSeconds=1)
+        self.d.until(lambda: (self.work / "up").exists())
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+
+    def test_who_knows_nothing_of_stops_is_stopped(self):
+        number = self.job({"image": self.image, "command": ["/usr/bin/sleep", "86412"]},
+                          terminationGracePeriodSeconds=1000)
+        self.d.until(lambda: runs("/usr/bin/sleep", "86412"))
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+        self.d.until(lambda: not runs("/usr/bin/sleep", "86412"))
+
+
 class NoneTest(ImagesTest):
     def test_a_program_that_is_not_there_refuses_images(self):
         self.begin({"by": "apptainer", "program": "/no/apptainer", "folder": "/srv/images"})

@@ -28,6 +28,20 @@ def bubblewrap_works():
         ["bwrap", "--ro-bind", "/", "/", "true"], check=False, capture_output=True).returncode == 0
 
 
+def apptainer():
+    """The program, where it can run a directory; None: it is not there, or cannot."""
+    program = shutil.which("apptainer") or shutil.which("singularity")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder) / "root"
+        make_root(root)
+        tried = subprocess.run(
+            [program, "exec", "--no-privs", "--bind=/usr:/usr:ro", str(root), "true"],
+            check=False, capture_output=True)
+    return program if tried.returncode == 0 else None
+
+
 def import_into_podman():
     """Makes the image NAME, whose own command is `echo own`. Options by which podman can run it, and
     None: or nothing, and why it cannot."""

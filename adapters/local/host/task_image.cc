@@ -155,6 +155,8 @@ class ImageMaker {
 
   void UseApptainer(const std::string& file) {
     Words words = {images_.program, "--quiet", "exec",
+                   // Root's task has no capabilities either, as by podman.
+                   "--no-privs",
                    // What is there is what a manifest says.
                    "--no-mount=home,cwd"};
     if (!NvidiaDevices(spec_).empty()) words.emplace_back("--nv");

@@ -226,7 +226,8 @@ TEST_F(TaskImageTest, ApptainerRunsAFile) {
   EXPECT_THAT(
       Spec().command,
       ElementsAre(
-          "/usr/bin/program", "--quiet", "exec", "--no-mount=home,cwd",
+          "/usr/bin/program", "--quiet", "exec", "--no-privs",
+          "--no-mount=home,cwd",
           "--mount=type=bind,source=/run/muster,destination=/run/muster",
           "--mount=type=bind,source=/data/ann,destination=/data/ann",
           "--mount=type=bind,source=/state/jobs/7,destination=/state/"
