@@ -7,17 +7,16 @@ namespace muster::kubernetes {
 
 GangRecord& GangBook::Of(const GroupRef& ref) {
   if (GangRecord* const known = Find(ref)) return *known;
-  // Mostly the last: lists are in order.
-  GangRecord& gang = gangs_.try_emplace(gangs_.end(), ref)->second;
-  gang.ref = ref;
-  if (counts_arrivals_) gang.arrival = next_arrival_++ % kSecond;
-  by_ref_.insert(&gang);
-  return gang;
+  auto gang = std::make_unique<GangRecord>();
+  gang->ref = ref;
+  if (counts_arrivals_) gang->arrival = next_arrival_++ % kSecond;
+  order_.Add(gang.get());
+  return **gangs_.insert(std::move(gang)).first;
 }
 
 GangRecord* GangBook::Find(const GroupRef& ref) {
-  const auto it = by_ref_.find(ref);
-  return it == by_ref_.end() ? nullptr : *it;
+  const auto it = gangs_.find(ref);
+  return it == gangs_.end() ? nullptr : it->get();
 }
 
 GangRecord* GangBook::FindTold(const std::string& key) {
@@ -29,7 +28,7 @@ void GangBook::Erase(GangRecord* gang) {
   touched_.Remove(gang);
   unreported_.Remove(gang);
   outside_.erase(gang->ref);
-  by_ref_.erase(gang->ref);
+  order_.Remove(gang);
   gangs_.erase(gangs_.find(gang->ref));
 }
 
@@ -67,9 +66,9 @@ void GangBook::Touch(const GroupRef& ref) {
 
 void GangBook::TouchAllOf(const std::string& queue,
                           const std::string& namespace_name) {
-  for (auto& [ref, gang] : gangs_) {
-    const bool of_queue = !queue.empty() && gang.told.queue == queue;
-    if (of_queue || ref.namespace_name == namespace_name) Touch(&gang);
+  for (GangRecord* gang : all()) {
+    const bool of_queue = !queue.empty() && gang->told.queue == queue;
+    if (of_queue || gang->ref.namespace_name == namespace_name) Touch(gang);
   }
   TouchOutside();
 }
@@ -92,8 +91,8 @@ Time GangBook::next_touched(Time now) const {
 }
 
 void GangBook::LoseNode(const std::string& name) {
-  for (auto& [ref, gang] : gangs_) {
-    if (gang.LoseNode(name)) Touch(&gang);
+  for (GangRecord* gang : all()) {
+    if (gang->LoseNode(name)) Touch(gang);
   }
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "adapters/kubernetes/controller/gang_list.h"
+#include "adapters/kubernetes/controller/gang_order.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/model/group.h"
@@ -24,7 +26,7 @@ namespace muster::kubernetes {
 // Not synchronised.
 class GangBook {
  public:
-  // The gang of the group, a new one if there is none. O(log gangs) if so.
+  // The gang of the group, a new one if there is none. O(1).
   GangRecord& Of(const GroupRef& ref);
   // Null: there is none. O(1).
   GangRecord* Find(const GroupRef& ref);
@@ -33,8 +35,8 @@ class GangBook {
   void SetTold(const std::string& key, GangRecord* gang) { told_[key] = gang; }
   void EraseTold(const std::string& key) { told_.erase(key); }
   void Erase(GangRecord* gang);
-  std::map<GroupRef, GangRecord>& all() { return gangs_; }
-  const std::map<GroupRef, GangRecord>& all() const { return gangs_; }
+  // In the order of their groups, until one comes or goes. As GangOrder::Get.
+  std::span<GangRecord* const> all() const { return order_.Get(); }
   size_t size() const { return gangs_.size(); }
   // Gangs that come from now on come after those that are there.
   void CountArrivals() { counts_arrivals_ = true; }
@@ -81,28 +83,30 @@ class GangBook {
   void LoseNode(const std::string& name);
 
  private:
-  // Of gangs and groups, by group.
+  // By group.
   struct RefHash {
     using is_transparent = void;
     size_t operator()(const GroupRef& ref) const {
       return absl::Hash<GroupRef>()(ref);
     }
-    size_t operator()(const GangRecord* gang) const {
+    size_t operator()(const std::unique_ptr<GangRecord>& gang) const {
       return (*this)(gang->ref);
     }
   };
   struct RefEqual {
     using is_transparent = void;
-    bool operator()(const GangRecord* a, const GangRecord* b) const {
+    bool operator()(const std::unique_ptr<GangRecord>& a,
+                    const std::unique_ptr<GangRecord>& b) const {
       return a == b;
     }
-    bool operator()(const GangRecord* a, const GroupRef& b) const {
+    bool operator()(const std::unique_ptr<GangRecord>& a,
+                    const GroupRef& b) const {
       return a->ref == b;
     }
   };
 
-  std::map<GroupRef, GangRecord> gangs_;
-  absl::flat_hash_set<GangRecord*, RefHash, RefEqual> by_ref_;
+  absl::flat_hash_set<std::unique_ptr<GangRecord>, RefHash, RefEqual> gangs_;
+  mutable GangOrder order_;
   absl::flat_hash_map<std::string, GangRecord*> told_;  // By key.
   GangRecord::Pods pods_;
   GangList<&GangRecord::touched_at> touched_;

@@ -80,6 +80,7 @@ class GangRecord {
   static constexpr size_t kNoPlace = ~size_t{0};
   size_t touched_at = kNoPlace;
   size_t unreported_at = kNoPlace;
+  size_t ordered_at = kNoPlace;
 
   // A pod of the group came, or is another one than before. It gets a task when
   // the roles are made: see MakeRoles. O(log pods).

@@ -253,14 +253,15 @@ void GangSync::UpdateBudgets(const GangRecord& gang) {
 }
 
 void GangSync::TellMembers() {
-  for (auto& [ref, gang] : s_.gangs.all()) {
-    if (gang.spec) TellPods(&gang, true);
+  for (GangRecord* gang : s_.gangs.all()) {
+    if (gang->spec) TellPods(gang, true);
   }
 }
 
 void GangSync::TakeOver(Reconciled* whole) {
   const Time now = s_.link.now();
-  for (auto& [ref, gang] : s_.gangs.all()) {
+  for (GangRecord* const taken : s_.gangs.all()) {
+    GangRecord& gang = *taken;
     for (const auto& [uid, task] : gang.members()) {
       if (!task || gang.told.key.empty()) continue;
       const PodRecord& pod = *s_.gangs.FindPod(uid);

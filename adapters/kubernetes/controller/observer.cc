@@ -251,17 +251,17 @@ bool Observer::LearnTopologies(const std::set<std::string>& keys) {
     for (const auto& [uid, pod] : s_.gangs.pods()) {
       if (pod.spreads != nullptr) AddKeys(*pod.spreads, &used);
     }
-    for (const auto& [ref, gang] : s_.gangs.all()) {
-      for (const Role& role : gang.told.roles) {
+    for (const GangRecord* gang : s_.gangs.all()) {
+      for (const Role& role : gang->told.roles) {
         used.insert(role.topology.topology);
       }
-      if (gang.spec) {
-        used.insert(gang.spec->topology.topology);
-        for (const Subgroup& subgroup : gang.spec->subgroups) {
+      if (gang->spec) {
+        used.insert(gang->spec->topology.topology);
+        for (const Subgroup& subgroup : gang->spec->subgroups) {
           used.insert(subgroup.topology.topology);
         }
       }
-      for (const Group& group : gang.told.groups) {
+      for (const Group& group : gang->told.groups) {
         used.insert(group.topology.topology);
       }
     }
@@ -343,10 +343,14 @@ std::vector<GroupRef> Observer::CopiesOf(const GroupRef& owner) const {
   if (owner.kind != GroupKind::kOwner) return copies;
   GroupRef from = owner;
   from.name += '/';
-  const auto& gangs = s_.gangs.all();
-  for (auto it = gangs.lower_bound(from); it != gangs.end(); ++it) {
-    if (OwnerOfCopy(it->first) != owner) break;
-    copies.push_back(it->first);
+  const auto gangs = s_.gangs.all();
+  const auto ref = [](const GangRecord* gang) -> const GroupRef& {
+    return gang->ref;
+  };
+  for (auto it = std::ranges::lower_bound(gangs, from, {}, ref);
+       it != gangs.end(); ++it) {
+    if (OwnerOfCopy((*it)->ref) != owner) break;
+    copies.push_back((*it)->ref);
   }
   return copies;
 }

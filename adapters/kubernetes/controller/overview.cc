@@ -97,13 +97,13 @@ std::vector<GangOverview> Overview::Gangs(const std::string& namespace_name,
     const GangRecord* gang;
   };
   std::vector<Entry> entries;
-  for (const auto& [ref, gang] : s_.gangs.all()) {
-    if (!namespace_name.empty() && ref.namespace_name != namespace_name) {
+  for (const GangRecord* gang : s_.gangs.all()) {
+    if (!namespace_name.empty() && gang->ref.namespace_name != namespace_name) {
       continue;
     }
-    if (gang.empty()) continue;
-    entries.push_back({gang.counted.running_pods > 0,
-                       gang.spec ? gang.spec->submitted : 0, &gang});
+    if (gang->empty()) continue;
+    entries.push_back({gang->counted.running_pods > 0,
+                       gang->spec ? gang->spec->submitted : 0, gang});
   }
   std::ranges::sort(entries, {}, [](const Entry& entry) {
     return std::tie(entry.runs, entry.submitted, entry.gang->ref);
@@ -120,12 +120,12 @@ absl::StatusOr<const GangRecord*> Overview::Find(
     const std::string& namespace_name, const std::string& group,
     const std::string& pod) const {
   const GangRecord* found = nullptr;
-  for (const auto& [ref, gang] : s_.gangs.all()) {
-    if (ref.namespace_name != namespace_name) continue;
+  for (const GangRecord* gang : s_.gangs.all()) {
+    if (gang->ref.namespace_name != namespace_name) continue;
     const bool is_it =
         pod.empty()
-            ? NameOf(gang) == group
-            : std::ranges::any_of(gang.members(), [&](const auto& member) {
+            ? NameOf(*gang) == group
+            : std::ranges::any_of(gang->members(), [&](const auto& member) {
                 const PodRecord* record = s_.gangs.FindPod(member.first);
                 return record != nullptr && record->ref.name == pod;
               });
@@ -136,7 +136,7 @@ absl::StatusOr<const GangRecord*> Overview::Find(
           absl::StrCat("several objects of namespace '", namespace_name,
                        "' are called '", group, "': ask for one of its pods"));
     }
-    found = &gang;
+    found = gang;
   }
   if (found == nullptr) {
     return absl::NotFoundError(absl::StrCat(

@@ -64,7 +64,7 @@ void Reporter::Step() {
   next_ = s_.link.now() + s_.options.report_interval;
   if (std::exchange(all_, false)) {
     s_.gangs.ForgetUnreported();
-    for (auto& [ref, gang] : s_.gangs.all()) ReportWaiting(&gang);
+    for (GangRecord* gang : s_.gangs.all()) ReportWaiting(gang);
     return;
   }
   for (GangRecord* gang : s_.gangs.TakeUnreported()) ReportWaiting(gang);

@@ -1,5 +1,9 @@
 #include "adapters/kubernetes/controller/gang_book.h"
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +20,7 @@ GroupRef Named(const std::string& name) {
   return {GroupKind::kPodGroup, "ns", name};
 }
 
-std::vector<std::string> Names(const std::vector<GangRecord*>& gangs) {
+std::vector<std::string> Names(std::span<GangRecord* const> gangs) {
   std::vector<std::string> names;
   names.reserve(gangs.size());
   for (const GangRecord* gang : gangs) names.push_back(gang->ref.name);
@@ -67,6 +71,33 @@ TEST(GangBookTest, WhoIsOutsideIsTouchedWhenItMayBeLetIn) {
   book.TouchOutside();
   EXPECT_THAT(Names(book.TakeTouched(0)), ElementsAre("a", "b"));
   EXPECT_EQ(book.outside(), 0u);
+}
+
+// Against a map, as gangs come and go.
+TEST(GangBookTest, AllAreInOrder) {
+  GangBook book;
+  std::map<GroupRef, const GangRecord*> expected;
+  std::mt19937_64 random(7);
+  for (int step = 0; step < 5'000; ++step) {
+    const GroupRef ref{random() % 2 == 0 ? GroupKind::kPod : GroupKind::kOwner,
+                       "ns" + std::to_string(random() % 3),
+                       std::to_string(random() % 100)};
+    if (GangRecord* const known = book.Find(ref); known == nullptr) {
+      expected[ref] = &book.Of(ref);
+    } else if (random() % 3 == 0) {
+      book.Erase(known);
+      expected.erase(ref);
+    }
+    if (random() % 10 != 0) continue;
+    const auto all = book.all();
+    ASSERT_EQ(all.size(), expected.size());
+    ASSERT_EQ(book.size(), expected.size());
+    ASSERT_TRUE(std::ranges::equal(
+        all, expected, [](const GangRecord* gang, const auto& entry) {
+          return gang == entry.second && gang->ref == entry.first;
+        }));
+  }
+  EXPECT_GT(expected.size(), 100u);
 }
 
 }  // namespace
