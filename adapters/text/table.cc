@@ -1,7 +1,6 @@
 #include "adapters/text/table.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "adapters/text/utf8.h"
 
@@ -9,19 +8,24 @@ namespace muster::text {
 namespace {
 
 // Characters, of valid UTF-8.
-size_t WidthOf(const std::string& text) {
+size_t WidthOf(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
 
+// Of ASCII alone, and nothing in it to be replaced.
+bool IsPlain(std::string_view text) {
+  return std::ranges::all_of(text,
+                             [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+
+constexpr size_t kMostOfCell = 256;
+
 }  // namespace
 
 std::string Printable(std::string_view text, size_t most) {
-  const bool plain =
-      text.size() <= most &&
-      std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; });
-  if (plain) return std::string(text);
+  if (text.size() <= most && IsPlain(text)) return std::string(text);
   std::string printable = BoundedUtf8(text, most);
   for (size_t i = 0; i < printable.size(); ++i) {
     const auto byte = static_cast<unsigned char>(printable[i]);
@@ -34,28 +38,50 @@ std::string Printable(std::string_view text, size_t most) {
   return printable;
 }
 
-void Table::Add(std::vector<std::string> row) {
-  for (std::string& cell : row) cell = Printable(cell);
-  rows_.push_back(std::move(row));
+Table::Table(const std::vector<std::string>& head)
+    : columns_(head.size()), widths_(head.size()) {
+  Add(head);
+}
+
+void Table::AddCell(std::string_view text) {
+  std::string printable;
+  Cell cell{text.size(), text.size()};
+  if (text.size() > kMostOfCell || !IsPlain(text)) {
+    printable = Printable(text, kMostOfCell);
+    text = printable;
+    cell = {text.size(), WidthOf(text)};
+  }
+  size_t& width = widths_[cells_.size() % columns_];
+  width = std::max(width, cell.width);
+  bytes_ += text;
+  cells_.push_back(cell);
+}
+
+void Table::Add(const std::vector<std::string>& row) {
+  for (const std::string& cell : row) AddCell(cell);
+}
+
+void Table::Add(std::span<const std::string_view> row) {
+  for (const std::string_view cell : row) AddCell(cell);
 }
 
 std::string Table::Text() const {
   constexpr size_t kGap = 2;
-  std::vector<size_t> widths(rows_[0].size());
-  for (const std::vector<std::string>& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], WidthOf(row[i]));
-    }
-  }
   std::string text;
-  for (const std::vector<std::string>& row : rows_) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      line.append(widths[i] - WidthOf(row[i]) + kGap, ' ');
+  size_t longest = 0;
+  for (const size_t width : widths_) longest += width + kGap;
+  text.reserve(cells_.size() / columns_ * longest);
+  const char* from = bytes_.data();
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const Cell& cell = cells_[i];
+    text.append(from, cell.size);
+    from += cell.size;
+    if ((i + 1) % columns_ != 0) {
+      text.append(widths_[i % columns_] - cell.width + kGap, ' ');
+      continue;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
   }
   return text;
 }

@@ -1,6 +1,8 @@
 // Tables for terminals.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +18,27 @@ std::string Printable(std::string_view text, size_t most = 256);
 // made printable. Not synchronised.
 class Table {
  public:
-  explicit Table(std::vector<std::string> head) { Add(std::move(head)); }
+  explicit Table(const std::vector<std::string>& head);
 
-  // As many cells as the head has.
-  void Add(std::vector<std::string> row);
+  // As many cells as the head has; nothing of the row is kept. O(bytes).
+  void Add(const std::vector<std::string>& row);
+  void Add(std::span<const std::string_view> row);
   // The head and the rows, each with a newline. O(bytes).
   std::string Text() const;
 
  private:
-  std::vector<std::vector<std::string>> rows_{};
+  struct Cell {
+    size_t size = 0;   // Bytes.
+    size_t width = 0;  // Characters.
+  };
+
+  void AddCell(std::string_view text);
+
+  const size_t columns_;
+  // One behind the other, row by row: tables can have many thousands.
+  std::string bytes_{};
+  std::vector<Cell> cells_{};
+  std::vector<size_t> widths_;
 };
 
 }  // namespace muster::text

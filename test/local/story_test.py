@@ -35,6 +35,34 @@ MEET = textwrap.dedent("""\
                 pass
     """)
 
+SUM = textwrap.dedent("""\
+    # Workers tell the parameter servers their numbers; each server answers all of them with the
+    # sum, and goes on until it is stopped.
+    import json, os, socket
+    config = json.loads(os.environ["TF_CONFIG"])
+    cluster, task = config["cluster"], config["task"]
+    def place(kind, index):
+        host, port = cluster[kind][index].rsplit(":", 1)
+        return host, int(port)
+    if task["type"] == "ps":
+        with socket.create_server(place("ps", task["index"])) as server:
+            while True:
+                peers = [server.accept()[0] for _ in cluster["worker"]]
+                total = sum(int(peer.makefile().readline()) for peer in peers)
+                for peer in peers:
+                    peer.sendall(f"{total}\\n".encode())
+                    peer.close()
+    for index in range(len(cluster["ps"])):
+        while True:
+            try:
+                with socket.create_connection(place("ps", index), timeout=30) as server:
+                    server.sendall(f"{task['index']}\\n".encode())
+                    print("sum", server.makefile().readline().strip(), flush=True)
+                break
+            except ConnectionRefusedError:
+                pass
+    """)
+
 
 class StoryTest(unittest.TestCase):
     def daemon(self, *options):
@@ -99,18 +127,9 @@ class StoryTest(unittest.TestCase):
         go.touch()
         self.assertEqual([d.finished(gang)["phase"] for gang in gangs], ["succeeded"] * 2)
 
-    def test_ranks_of_pytorch_jobs_meet_five_jobs_at_once(self):
+    def fifty_jobs(self, manifest, sum_of, task):
+        """Ten times five at once; what the task says of each."""
         d = self.daemon("--gpus", 4)
-
-        def manifest(name):
-            task = {"spec": {"containers": [{
-                "name": "pytorch", "image": "", "command": [sys.executable, "-c", MEET]}]}}
-            return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
-                    "metadata": {"name": name},
-                    "spec": {"pytorchReplicaSpecs": {
-                        "Master": {"replicas": 1, "restartPolicy": "Never", "template": task},
-                        "Worker": {"replicas": 3, "restartPolicy": "Never", "template": task}}}}
-
         for wave in range(10):
             jobs = []
             for i in range(5):
@@ -119,8 +138,29 @@ class StoryTest(unittest.TestCase):
                     "environment": []})
                 jobs.append(answer["jobs"][0]["id"])
             for job in jobs:
-                self.assertEqual(d.finished(job)["phase"], "succeeded", d.output(job))
-                self.assertIn("sum 6", d.output(job))
+                self.assertEqual(d.finished(job)["phase"], "succeeded", d.output(job, task))
+                self.assertEqual(d.output(job, task).splitlines(), sum_of)
+
+    def test_ranks_of_pytorch_jobs_meet_five_jobs_at_once(self):
+        task = {"spec": {"containers": [{
+            "name": "pytorch", "image": "", "command": [sys.executable, "-c", MEET]}]}}
+        self.fifty_jobs(lambda name: {
+            "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name},
+            "spec": {"pytorchReplicaSpecs": {
+                "Master": {"replicas": 1, "restartPolicy": "Never", "template": task},
+                "Worker": {"replicas": 3, "restartPolicy": "Never", "template": task}}}},
+            ["sum 6"], "master-0")
+
+    def test_workers_of_tf_jobs_meet_their_servers_five_jobs_at_once(self):
+        task = {"spec": {"containers": [{
+            "name": "tensorflow", "image": "", "command": [sys.executable, "-c", SUM],
+            "resources": {"requests": {"cpu": "0.1"}}}]}}
+        self.fifty_jobs(lambda name: {
+            "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name},
+            "spec": {"runPolicy": {"cleanPodPolicy": "Running"}, "tfReplicaSpecs": {
+                "PS": {"replicas": 2, "restartPolicy": "Never", "template": task},
+                "Worker": {"replicas": 3, "restartPolicy": "Never", "template": task}}}},
+            ["sum 3", "sum 3"], "worker-0")
 
     def test_a_gang_of_which_a_rank_is_killed_is_back_as_a_whole(self):
         d = self.daemon("--gpus", 2)

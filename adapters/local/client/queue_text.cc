@@ -105,21 +105,24 @@ std::string QueueText(std::string_view answer, double now, bool users) {
   if (parameters) head.insert(head.end() - 1, "PARAMETERS");
   text::Table table(head);
   UserNames names;
+  std::vector<std::string_view> row;
   for (const QueuedJob& job : jobs) {
-    std::vector<std::string> row{
-        IdText(job.id, job.array, job.array_index),
-        std::string(job.name),
-        std::string(job.queue),
-        std::string(job.priority),
-        StateOf(job.phase, job.held),
-        RunTime(job, now),
-        std::string(job.why.empty() ? job.reason : job.why)};
-    if (parameters) {
-      row.insert(row.end() - 1, job.parameters.empty() ? "-" : job.parameters);
+    const std::string id = IdText(job.id, job.array, job.array_index);
+    const std::string state = StateOf(job.phase, job.held);
+    const std::string time = RunTime(job, now);
+    std::string user;
+    row.assign({id, job.name});
+    if (users) {
+      user = names.Of(static_cast<uint32_t>(job.uid));
+      row.push_back(user);
     }
-    if (users)
-      row.insert(row.begin() + 2, names.Of(static_cast<uint32_t>(job.uid)));
-    table.Add(std::move(row));
+    row.insert(row.end(), {job.queue, job.priority, state, time});
+    if (parameters) {
+      row.push_back(job.parameters.empty() ? "-"
+                                           : std::string_view(job.parameters));
+    }
+    row.push_back(job.why.empty() ? job.reason : job.why);
+    table.Add(row);
   }
   return table.Text();
 }

@@ -171,6 +171,15 @@ void Submitter::AddNotes(const workload::ParsedJob& parsed,
                                         job.ttl / kSecond,
                                         " seconds after its end"));
   }
+  const bool has_servers = std::ranges::any_of(
+      job.roles, [](const workload::Role& role) { return role.name == "ps"; });
+  if (job.kind == workload::Kind::kTFJob && has_servers &&
+      job.clean == workload::CleanPolicy::kNone) {
+    draft->notes.push_back(absl::StrCat(
+        job.name,
+        ": its parameter servers run on, and keep their places, when its "
+        "workers have succeeded, unless it has cleanPodPolicy: Running"));
+  }
   if (job.kind == workload::Kind::kJobSet && job.roles.size() > 0 &&
       job.roles[0].tasks() > 1) {
     draft->notes.push_back(

@@ -84,7 +84,7 @@ class Player {
   std::string RandomManifest() {
     const std::string checkpoint =
         Below(3) == 0 ? R"("muster.dev/checkpoint":"true")" : "";
-    switch (Below(6)) {
+    switch (Below(8)) {
       case 0:
         return PyTorchManifest("ddp", 1 + static_cast<int>(Below(3)));
       case 1:
@@ -93,6 +93,18 @@ class Player {
         return Manifest({.name = "half",
                          .gpus = "500",
                          .resource = "muster.dev/gpu-milli"});
+      case 6:
+        return Manifest({.name = "chosen",
+                         .gpus = "1",
+                         .annotations = absl::StrCat(
+                             R"("muster.dev/gpu-ids":")", Below(4), R"(")")});
+      case 7:
+        return Manifest(
+            {.name = "either",
+             .gpus = "2",
+             .tasks = 1 + static_cast<int>(Below(2)),
+             .annotations =
+                 R"("muster.dev/or":"muster.dev/gpu-milli=500,cpu=3;cpu=2")"});
       case 3:
         return "#!/bin/sh\n#SBATCH --gpus=1 --time=1\nrun\n";
       default:

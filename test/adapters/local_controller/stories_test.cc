@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "test/adapters/local_controller/world.h"
 
 namespace muster::local {
@@ -535,6 +536,27 @@ TEST(StoriesTest, OthersOnADeviceAreRespected) {
   ASSERT_EQ(view.devices.size(), 2u);
   EXPECT_EQ(view.devices[0].job, b);
   EXPECT_EQ(view.used[0], 2000);
+}
+
+TEST(StoriesTest, ThatServersOfATFJobRunOnIsSaid) {
+  World world(OneBox(1));
+  const auto notes = [&](const std::string& policy) {
+    const std::string task =
+        R"({"replicas":1,"template":{"spec":{"containers":[)"
+        R"({"name":"tensorflow","command":["x"]}]}}})";
+    const auto submitted = world.controller->Submit(
+        {.manifest =
+             absl::StrCat(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",)"
+                          R"("metadata":{"name":"tf"},"spec":{)",
+                          policy, R"("tfReplicaSpecs":{"PS":)", task,
+                          R"(,"Worker":)", task, "}}}")},
+        world.now);
+    EXPECT_TRUE(submitted.ok()) << submitted.status();
+    return absl::StrJoin(
+        submitted.ok() ? submitted->notes : std::vector<std::string>(), "; ");
+  };
+  EXPECT_THAT(notes(""), testing::HasSubstr("cleanPodPolicy: Running"));
+  EXPECT_EQ(notes(R"("runPolicy":{"cleanPodPolicy":"Running"},)"), "");
 }
 
 }  // namespace

@@ -124,6 +124,7 @@ bool World::Turn() {
       EXPECT_TRUE(held.insert(cpu).second) << "two have CPU " << cpu;
     }
     for (const auto& [key, process] : processes) {
+      if (process.suspended) continue;  // It runs nowhere.
       std::vector<uint32_t> both;
       std::ranges::set_intersection(one.cpus, process.start.cpus,
                                     std::back_inserter(both));
