@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -23,6 +24,7 @@ namespace {
 class CommandLine {
  public:
   using Run = std::function<int(Session*)>;
+  using Options = std::function<void(CLI::App*)>;
 
   CommandLine();
 
@@ -33,18 +35,29 @@ class CommandLine {
   const std::string& socket() const { return socket_; }
   bool json() const { return json_; }
   bool completion() const { return completion_; }
+  // Of all commands.
+  void AddAllOptions();
   int Start(Session* session) { return run_(session); }
 
  private:
-  CLI::App* Add(const char* name, const char* help, Run run);
+  // Its options are added when it is what was typed: all of them would take
+  // longer than most commands.
+  CLI::App* Add(const char* name, const char* help, Run run,
+                Options options = nullptr);
+  void AddOptions(CLI::App* command);
   void AddGlobal(CLI::App* app);
   void AddPlace(CLI::App* command);
   void AddResources(CLI::App* command);
+  static void TakeWords(CLI::App* command);
+  void AddMode(CLI::App* command);
+  void AddCron(CLI::App* submit);
   void AddSubmit();
   void AddExec();
   void AddChanges();
+  void AddOthers();
   void AddEdit();
   void AddViews();
+  void AddStreams();
   void AddJobs(CLI::App* command);
   SubmitOptions Submission(const CLI::App* command) const;
 
@@ -56,6 +69,7 @@ class CommandLine {
   bool json_ = false;
   bool completion_ = false;
   Run run_{};
+  std::map<CLI::App*, Options> options_{};  // Not added yet.
   SubmitOptions submit_{};
   SubmitMode mode_{};
   std::vector<std::string> behind_{};  // The first "--".
@@ -78,11 +92,23 @@ class CommandLine {
   bool ssh_flags_ = false;
 };
 
-CLI::App* CommandLine::Add(const char* name, const char* help, Run run) {
+CLI::App* CommandLine::Add(const char* name, const char* help, Run run,
+                           Options options) {
   CLI::App* command = app_.add_subcommand(name, help);
   command->fallthrough();
   command->callback([this, run = std::move(run)] { run_ = run; });
+  if (options == nullptr) return command;
+  options_[command] = std::move(options);
+  command->preparse_callback([this, command](size_t) { AddOptions(command); });
   return command;
+}
+
+void CommandLine::AddOptions(CLI::App* command) {
+  if (auto options = options_.extract(command)) options.mapped()(command);
+}
+
+void CommandLine::AddAllOptions() {
+  while (!options_.empty()) AddOptions(options_.begin()->first);
 }
 
 // Queue, class and the like, of any manifest.
@@ -139,10 +165,13 @@ void CommandLine::AddResources(CLI::App* command) {
                       "It can save its work: true, or how long that takes");
   command->add_option("--grace", o.grace, "Between SIGTERM and SIGKILL");
   command->add_option("--retries", o.retries, "Failures that are forgiven");
-  // From the command on, all words are its own: none is the program's.
+  AddGlobal(command);
+}
+
+// From the command on, all words are its own: none is the program's.
+void CommandLine::TakeWords(CLI::App* command) {
   command->fallthrough(false);
   command->prefix_command();
-  AddGlobal(command);
 }
 
 SubmitOptions CommandLine::Submission(const CLI::App* command) const {
@@ -184,25 +213,14 @@ void CommandLine::AddOther(const OtherCommand& other, const Streams& to) {
   });
 }
 
-void CommandLine::AddSubmit() {
-  CLI::App* submit =
-      Add("submit", "Submits a command: muster submit -- CMD", nullptr);
-  AddResources(submit);
-  submit->callback([this, submit] {
-    run_ = [this, submit](Session* s) {
-      return Submit(s, Submission(submit), mode_);
-    };
-  });
-  CLI::App* apply =
-      Add("apply",
-          "Submits a manifest, with its config maps and secrets, or a script "
-          "with #SBATCH lines",
-          [this](Session* s) { return Apply(s, file_, submit_, mode_); });
-  apply->add_option("-f,--file", file_, "- is the standard input")->required();
-  apply->add_option("--name", submit_.name, "In place of the manifest's");
-  AddPlace(apply);
-  submit->add_flag("--snapshot", submit_.snapshot,
-                   "Runs in a copy of the working directory as it is now");
+// What submit and apply have in common.
+void CommandLine::AddMode(CLI::App* command) {
+  command->add_flag("--wait", mode_.wait, "And end with the job's code");
+  command->add_flag("--dry-run", mode_.dry_run,
+                    "Tell the manifest, and submit nothing");
+}
+
+void CommandLine::AddCron(CLI::App* submit) {
   submit->add_option("--cron", submit_.cron,
                      "A job at each of these times: '*/10 * * * *', @daily");
   submit->add_option("--time-zone", submit_.time_zone,
@@ -212,14 +230,41 @@ void CommandLine::AddSubmit() {
                      "or Replace");
   submit->add_option("--starting-deadline", submit_.starting_deadline,
                      "Of --cron: what is later than this is left out: 10m");
-  for (CLI::App* command : {submit, apply}) {
-    command->add_flag("--wait", mode_.wait, "And end with the job's code");
-    command->add_flag("--dry-run", mode_.dry_run,
-                      "Tell the manifest, and submit nothing");
-  }
+}
+
+void CommandLine::AddSubmit() {
+  CLI::App* submit =
+      Add("submit", "Submits a command: muster submit -- CMD", nullptr,
+          [this](CLI::App* command) {
+            AddResources(command);
+            command->add_flag("--snapshot", submit_.snapshot,
+                              "Runs in a copy of the working directory as it "
+                              "is now");
+            AddCron(command);
+            AddMode(command);
+          });
+  TakeWords(submit);
+  submit->callback([this, submit] {
+    run_ = [this, submit](Session* s) {
+      return Submit(s, Submission(submit), mode_);
+    };
+  });
+  Add(
+      "apply",
+      "Submits a manifest, with its config maps and secrets, or a script "
+      "with #SBATCH lines",
+      [this](Session* s) { return Apply(s, file_, submit_, mode_); },
+      [this](CLI::App* apply) {
+        apply->add_option("-f,--file", file_, "- is the standard input")
+            ->required();
+        apply->add_option("--name", submit_.name, "In place of the manifest's");
+        AddPlace(apply);
+        AddMode(apply);
+      });
   CLI::App* what_if =
-      Add("what-if", "Tells what would become of it; as submit", nullptr);
-  AddResources(what_if);
+      Add("what-if", "Tells what would become of it; as submit", nullptr,
+          [this](CLI::App* command) { AddResources(command); });
+  TakeWords(what_if);
   what_if->callback([this, what_if] {
     run_ = [this, what_if](Session* s) {
       return WhatIf(s, Submission(what_if));
@@ -264,124 +309,172 @@ void CommandLine::AddChanges() {
       {"suspend", "Jobs save their work, stop and hold nothing"},
       {"resume", "Undoes suspend"}};
   for (const auto& [name, help] : changes) {
-    AddJobs(Add(name, help, [this, name = name](Session* s) {
-      return Change(s, name, jobs_);
-    }));
+    Add(
+        name, help,
+        [this, name = name](Session* s) { return Change(s, name, jobs_); },
+        [this](CLI::App* command) { AddJobs(command); });
   }
-  CLI::App* cron =
-      Add("cron", "Calendars: list, suspend, resume or remove them",
-          [this](Session* s) { return Cron(s, value_, jobs_, all_); });
-  cron->add_option("action", value_, "list, suspend, resume or remove")
-      ->required()
-      ->check(CLI::IsMember({"list", "suspend", "resume", "remove"}));
-  cron->add_option("calendar", jobs_, "Its number or name; one or more");
-  cron->add_flag("--all", all_, "list: of all users");
-  CLI::App* node = Add("node", "Takes a node out of service, or puts it back",
-                       [this](Session* s) {
-                         return ChangeNode(s, value_, node_, device_, reason_);
-                       });
-  node->add_option("action", value_, "drain: nothing starts there; resume")
-      ->required()
-      ->check(CLI::IsMember({"drain", "resume"}));
-  node->add_option("node", node_, "Its name: muster nodes")->required();
-  node->add_option("--device", device_, "This device of it alone");
-  node->add_option("--reason", reason_, "drain: why");
-  CLI::App* priority = Add(
+  Add(
       "priority", "Gives jobs another class",
-      [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); });
-  priority->add_option("job", job_, "Which")->required();
-  priority->add_option("class", value_, "A class, or an integer")->required();
-  CLI::App* move = Add(
+      [this](Session* s) { return ChangeTo(s, "priority", {job_}, value_); },
+      [this](CLI::App* priority) {
+        priority->add_option("job", job_, "Which")->required();
+        priority->add_option("class", value_, "A class, or an integer")
+            ->required();
+      });
+  Add(
       "move", "Puts a job into another queue, or before others of one's own",
-      [this](Session* s) { return Move(s, job_, value_, place_); });
-  move->add_option("job", job_, "Which")->required();
-  move->add_option("queue", value_, "Where to");
-  move->add_flag("--first", place_.first,
-                 "Before one's jobs that wait in its queue with its priority");
-  move->add_flag("--last", place_.last, "Behind them");
-  move->add_option("--before", place_.before, "Before this one of them");
-  move->add_option("--after", place_.after, "Behind this one of them");
-  CLI::App* resize =
-      Add("resize", "Gives an elastic job another size",
-          [this](Session* s) { return Resize(s, job_, size_, value_); });
-  resize->add_option("job", job_, "Which")->required();
-  resize->add_option("size", size_, "Tasks")->required();
-  resize->add_option("--role", value_, "Of this role");
-  AddJobs(Add("wait", "Until jobs have ended; ends with their code",
-              [this](Session* s) { return Wait(s, jobs_); }));
+      [this](Session* s) { return Move(s, job_, value_, place_); },
+      [this](CLI::App* move) {
+        move->add_option("job", job_, "Which")->required();
+        move->add_option("queue", value_, "Where to");
+        move->add_flag("--first", place_.first,
+                       "Before one's jobs that wait in its queue with its "
+                       "priority");
+        move->add_flag("--last", place_.last, "Behind them");
+        move->add_option("--before", place_.before, "Before this one of them");
+        move->add_option("--after", place_.after, "Behind this one of them");
+      });
+  Add(
+      "resize", "Gives an elastic job another size",
+      [this](Session* s) { return Resize(s, job_, size_, value_); },
+      [this](CLI::App* resize) {
+        resize->add_option("job", job_, "Which")->required();
+        resize->add_option("size", size_, "Tasks")->required();
+        resize->add_option("--role", value_, "Of this role");
+      });
+  Add(
+      "wait", "Until jobs have ended; ends with their code",
+      [this](Session* s) { return Wait(s, jobs_); },
+      [this](CLI::App* command) { AddJobs(command); });
+}
+
+// Calendars and nodes.
+void CommandLine::AddOthers() {
+  Add(
+      "cron", "Calendars: list, suspend, resume or remove them",
+      [this](Session* s) { return Cron(s, value_, jobs_, all_); },
+      [this](CLI::App* cron) {
+        cron->add_option("action", value_, "list, suspend, resume or remove")
+            ->required()
+            ->check(CLI::IsMember({"list", "suspend", "resume", "remove"}));
+        cron->add_option("calendar", jobs_, "Its number or name; one or more");
+        cron->add_flag("--all", all_, "list: of all users");
+      });
+  Add(
+      "node", "Takes a node out of service, or puts it back",
+      [this](Session* s) {
+        return ChangeNode(s, value_, node_, device_, reason_);
+      },
+      [this](CLI::App* node) {
+        node->add_option("action", value_,
+                         "drain: nothing starts there; resume")
+            ->required()
+            ->check(CLI::IsMember({"drain", "resume"}));
+        node->add_option("node", node_, "Its name: muster nodes")->required();
+        node->add_option("--device", device_, "This device of it alone");
+        node->add_option("--reason", reason_, "drain: why");
+      });
 }
 
 void CommandLine::AddEdit() {
-  SubmitOptions& o = submit_;
-  CLI::App* edit =
-      Add("edit",
-          "Changes a job that waits, or what can be of one that runs; without "
-          "options in $EDITOR: muster edit 7 --gpus 2 -- CMD",
-          [this](Session* s) {
-            SubmitOptions options = submit_;
-            options.command = behind_;
-            return Edit(s, job_, value_, options);
-          });
-  edit->add_option("job", job_, "Which")->required();
-  edit->add_option("--name", o.name, "Its name");
-  edit->add_option("-q,--queue", o.queue, "Its queue");
-  edit->add_option("-p,--priority", o.priority, "A class, or an integer");
-  edit->add_option("--time", o.time, "It is stopped then: 90m; 0: never");
-  edit->add_option("--gpus", o.gpus, "Of each task; 0.5: half of one");
-  edit->add_option("--gpu-mem", o.gpu_memory, "Memory of one GPU: 10G");
-  edit->add_option("--cpus", o.cpus, "Of each task");
-  edit->add_option("--mem", o.memory, "Of each task: 16G");
-  edit->add_option("--role", value_, "Of the tasks of this role");
+  Add(
+      "edit",
+      "Changes a job that waits, or what can be of one that runs; without "
+      "options in $EDITOR: muster edit 7 --gpus 2 -- CMD",
+      [this](Session* s) {
+        SubmitOptions options = submit_;
+        options.command = behind_;
+        return Edit(s, job_, value_, options);
+      },
+      [this](CLI::App* edit) {
+        SubmitOptions& o = submit_;
+        edit->add_option("job", job_, "Which")->required();
+        edit->add_option("--name", o.name, "Its name");
+        edit->add_option("-q,--queue", o.queue, "Its queue");
+        edit->add_option("-p,--priority", o.priority, "A class, or an integer");
+        edit->add_option("--time", o.time, "It is stopped then: 90m; 0: never");
+        edit->add_option("--gpus", o.gpus, "Of each task; 0.5: half of one");
+        edit->add_option("--gpu-mem", o.gpu_memory, "Memory of one GPU: 10G");
+        edit->add_option("--cpus", o.cpus, "Of each task");
+        edit->add_option("--mem", o.memory, "Of each task: 16G");
+        edit->add_option("--role", value_, "Of the tasks of this role");
+      });
 }
 
 void CommandLine::AddViews() {
-  CLI::App* queue = Add("queue", "Jobs that have not finished",
-                        [this](Session* s) { return ShowQueue(s, all_); });
-  queue->add_flag("--all", all_, "Of all users");
-  AddJobs(Add("describe", "All of a job",
-              [this](Session* s) { return Describe(s, jobs_); }));
-  AddJobs(Add("explain", "Why a job is where it is",
-              [this](Session* s) { return Explain(s, jobs_); }));
-  CLI::App* logs = Add("logs", "What a job has written",
-                       [this](Session* s) { return Logs(s, logs_); });
-  logs->add_option("job", logs_.job, "7, or 7.ROLE-INDEX")->required();
-  logs->add_flag("-f,--follow", logs_.follow, "Until the job has ended");
-  logs->add_flag("--stderr", logs_.error, "Its error output, if it is apart");
-  logs->add_option("--attempt", logs_.attempt, "By default the last");
-  CLI::App* send =
-      Add("send", "A line for a job's standard input: submit --input",
-          [this](Session* s) { return Send(s, send_); });
-  send->add_option("job", send_.job, "7, or 7.ROLE-INDEX")->required();
-  send->add_option("text", send_.words,
-                   "By default what the standard input has");
-  send->add_flag("--end", send_.end, "Nothing comes behind it");
-  CLI::App* history =
-      Add("history", "Jobs, finished or not, newest first",
-          [this](Session* s) { return ShowHistory(s, history_); });
-  history->add_flag("--all", history_.all, "Of all users");
-  history->add_option("--limit", history_.limit, "Jobs")
-      ->check(CLI::Range(1, 10'000));
-  history->add_option("--name", history_.name, "Of this name");
-  history->add_option("--queue", history_.queue, "Of this queue");
-  history->add_option("--state", history_.phase, "In this phase");
-  history->add_flag("--removed", history_.removed,
-                    "Those that are kept no more, and why");
+  const auto add_all = [this](CLI::App* command) {
+    command->add_flag("--all", all_, "Of all users");
+  };
+  const auto add_jobs = [this](CLI::App* command) { AddJobs(command); };
+  Add(
+      "queue", "Jobs that have not finished",
+      [this](Session* s) { return ShowQueue(s, all_); }, add_all);
+  Add(
+      "describe", "All of a job",
+      [this](Session* s) { return Describe(s, jobs_); }, add_jobs);
+  Add(
+      "explain", "Why a job is where it is",
+      [this](Session* s) { return Explain(s, jobs_); }, add_jobs);
+  Add(
+      "history", "Jobs, finished or not, newest first",
+      [this](Session* s) { return ShowHistory(s, history_); },
+      [this](CLI::App* history) {
+        history->add_flag("--all", history_.all, "Of all users");
+        history->add_option("--limit", history_.limit, "Jobs")
+            ->check(CLI::Range(1, 10'000));
+        history->add_option("--name", history_.name, "Of this name");
+        history->add_option("--queue", history_.queue, "Of this queue");
+        history->add_option("--state", history_.phase, "In this phase");
+        history->add_flag("--removed", history_.removed,
+                          "Those that are kept no more, and why");
+      });
   Add("nodes", "The machine, and who holds what of it", ShowNodes);
   Add("queues", "The queues", ShowQueues);
-  CLI::App* top = Add("top", "Queue and devices, live; q quits",
-                      [this](Session* s) { return Top(s, all_); });
-  top->add_flag("--all", all_, "Of all users");
-  Add("web", "The address of the page, with the token that lets you in",
-      [this](Session* s) { return ShowWeb(s, renew_); })
-      ->add_flag("--new", renew_,
-                 "Another token: the old one, and who came in by it, is out");
+  Add(
+      "top", "Queue and devices, live; q quits",
+      [this](Session* s) { return Top(s, all_); }, add_all);
+  Add(
+      "web", "The address of the page, with the token that lets you in",
+      [this](Session* s) { return ShowWeb(s, renew_); },
+      [this](CLI::App* web) {
+        web->add_flag("--new", renew_,
+                      "Another token: the old one, and who came in by it, is "
+                      "out");
+      });
   Add("version", "Of this program and of the daemon", ShowVersion);
   CLI::App* completion =
-      Add("completion", "A script that completes command lines", nullptr);
-  completion->add_option("shell", shell_, "bash")
-      ->required()
-      ->check(CLI::IsMember({"bash"}));
+      Add("completion", "A script that completes command lines", nullptr,
+          [this](CLI::App* command) {
+            command->add_option("shell", shell_, "bash")
+                ->required()
+                ->check(CLI::IsMember({"bash"}));
+          });
   completion->callback([this] { completion_ = true; });
+}
+
+// What tasks write and read.
+void CommandLine::AddStreams() {
+  static constexpr char kJob[] = "7, or 7.ROLE-INDEX";
+  Add(
+      "logs", "What a job has written",
+      [this](Session* s) { return Logs(s, logs_); },
+      [this](CLI::App* logs) {
+        logs->add_option("job", logs_.job, kJob)->required();
+        logs->add_flag("-f,--follow", logs_.follow, "Until the job has ended");
+        logs->add_flag("--stderr", logs_.error,
+                       "Its error output, if it is apart");
+        logs->add_option("--attempt", logs_.attempt, "By default the last");
+      });
+  Add(
+      "send", "A line for a job's standard input: submit --input",
+      [this](Session* s) { return Send(s, send_); },
+      [this](CLI::App* send) {
+        send->add_option("job", send_.job, kJob)->required();
+        send->add_option("text", send_.words,
+                         "By default what the standard input has");
+        send->add_flag("--end", send_.end, "Nothing comes behind it");
+      });
 }
 
 void CommandLine::AddGlobal(CLI::App* app) {
@@ -398,7 +491,9 @@ CommandLine::CommandLine() {
   AddExec();
   AddChanges();
   AddEdit();
+  AddOthers();
   AddViews();
+  AddStreams();
 }
 
 }  // namespace
@@ -420,6 +515,7 @@ int RunMuster(const std::vector<std::string>& arguments, const Streams& to,
     return line.app().exit(error, to.out, to.err) == 0 ? kDone : kUsage;
   }
   if (line.completion()) {
+    line.AddAllOptions();
     to.out << BashCompletion(line.app());
     return kDone;
   }
