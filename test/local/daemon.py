@@ -58,6 +58,14 @@ class Daemon:
         self.socket = str(self.folder / "socket")
         self.process = None
 
+    @classmethod
+    def of(cls, test, programs, *options, **more):
+        """One that runs, until the test is over."""
+        daemon = cls(programs, *options, **more)
+        daemon.start()
+        test.addCleanup(daemon.end)
+        return daemon
+
     def __enter__(self):
         self.start()
         return self

@@ -10,10 +10,7 @@ from daemon import Daemon
 
 class EditTest(unittest.TestCase):
     def daemon(self, *options):
-        daemon = Daemon(PROGRAMS, *options)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options)
 
     def test_each_point_of_a_grid_runs_with_its_values(self):
         d = self.daemon("--gpus", 2)

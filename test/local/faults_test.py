@@ -34,10 +34,7 @@ def alive(marker):
 
 class FaultsTest(unittest.TestCase):
     def daemon(self, *options):
-        daemon = Daemon(PROGRAMS, *options)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options)
 
     def test_the_kernel_holds_a_job_to_its_memory(self):
         at = cgroups_with("memory")

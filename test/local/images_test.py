@@ -94,6 +94,39 @@ class Stories:
         self.assertEqual(self.d.finished(number)["exit_code"], 7)
 
 
+class ContainerStories(Stories):
+    """Of programs that run containers."""
+
+    of_container = {}  # Further fields of a task's.
+
+    def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
+        data = self.d.folder / "data"
+        data.mkdir()
+        (data / "set").write_text("42\n")
+        number = self.job(self.script("""
+            cat /etc/os /data/set
+            (: > /data/new) 2> /dev/null || echo read-only
+            pwd; echo made > made
+            echo $MUSTER_VOLUME_DATA
+            touch $MUSTER_CHECKPOINT; cat $MUSTER_SIZE_FILE
+            test -S $MUSTER_SOCKET && echo socket
+            """, volumeMounts=[{"name": "data", "mountPath": "/data", "readOnly": True}],
+            **self.of_container),
+            [{"name": "data", "hostPath": {"path": str(data)}}])
+        self.assertEqual(self.output(number).splitlines(), [
+            "tiny", "42", "read-only", str(self.work), "/data", "1", "socket"])
+        self.assertEqual((self.work / "made").read_text(), "made\n")
+
+    def test_who_heeds_no_stop_is_killed(self):
+        number = self.job(self.script("""
+            trap '' TERM
+            echo up > up
+            while :; do sleep 0.02; done"""), terminationGracePeriodSeconds=1)
+        self.d.until(lambda: (self.work / "up").exists())
+        self.d.delete(f"/v1/jobs/{number}")
+        self.d.finished(number)
+
+
 class BubblewrapTest(Stories, ImagesTest):
     def setUp(self):
         if not bubblewrap_works():
@@ -278,8 +311,9 @@ class PodmanTest(ImagesTest):
             self.assertIn(f"image '{image}': ", str(refused.exception))
 
 
-class RealPodmanTest(Stories, ImagesTest):
+class RealPodmanTest(ContainerStories, ImagesTest):
     image = tiny_image.NAME
+    of_container = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
 
     @classmethod
     def setUpClass(cls):
@@ -301,37 +335,10 @@ class RealPodmanTest(Stories, ImagesTest):
     def tearDown(self):
         self.d.until(lambda: "muster-" not in podman("ps", "--all").stdout)
 
-    def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
-        data = self.d.folder / "data"
-        data.mkdir()
-        (data / "set").write_text("42\n")
-        number = self.job(self.script("""
-            cat /etc/os /data/set
-            (: > /data/new) 2> /dev/null || echo read-only
-            pwd; echo made > made
-            echo $MUSTER_VOLUME_DATA
-            touch $MUSTER_CHECKPOINT; cat $MUSTER_SIZE_FILE
-            test -S $MUSTER_SOCKET && echo socket
-            """, volumeMounts=[{"name": "data", "mountPath": "/data", "readOnly": True}],
-            resources={"limits": {"nvidia.com/gpu": "1"}}),
-            [{"name": "data", "hostPath": {"path": str(data)}}])
-        self.assertEqual(self.output(number).splitlines(), [
-            "tiny", "42", "read-only", str(self.work), "/data", "1", "socket"])
-        self.assertEqual((self.work / "made").read_text(), "made\n")
-
     def test_its_own_command_is_run_and_codes_are_told(self):
         self.assertEqual(self.output(self.job({"image": self.image})), "own\n")
         number = self.job(self.script("exit 9"))
         self.assertEqual(self.d.finished(number)["exit_code"], 9)
-
-    def test_who_heeds_no_stop_is_killed(self):
-        number = self.job(self.script("""
-            trap '' TERM
-            echo up > up
-            while :; do sleep 0.02; done"""), terminationGracePeriodSeconds=1)
-        self.d.until(lambda: (self.work / "up").exists())
-        self.d.delete(f"/v1/jobs/{number}")
-        self.d.finished(number)
 
     def test_who_knows_nothing_of_stops_is_stopped(self):
         """The first process of a namespace would ignore them."""
@@ -343,7 +350,7 @@ class RealPodmanTest(Stories, ImagesTest):
         self.d.finished(number)
 
 
-class ApptainerTest(Stories, ImagesTest):
+class ApptainerTest(ContainerStories, ImagesTest):
     """A real one, or its sibling SingularityCE, which has the same options."""
 
     def setUp(self):
@@ -361,24 +368,6 @@ class ApptainerTest(Stories, ImagesTest):
         (images / "tiny:1/tmp").mkdir()
         self.d.start()
 
-    def test_a_job_runs_in_its_image_with_its_volumes_and_files(self):
-        data = self.d.folder / "data"
-        data.mkdir()
-        (data / "set").write_text("42\n")
-        number = self.job(self.script("""
-            cat /etc/os /data/set
-            (: > /data/new) 2> /dev/null || echo read-only
-            pwd; echo made > made
-            echo $MUSTER_VOLUME_DATA
-            touch $MUSTER_CHECKPOINT; cat $MUSTER_SIZE_FILE
-            test -S $MUSTER_SOCKET && echo socket
-            """, volumeMounts=[{"name": "data", "mountPath": "/data", "readOnly": True}],
-            env=[{"name": "OF_THE_JOB", "value": "1"}]),
-            [{"name": "data", "hostPath": {"path": str(data)}}])
-        self.assertEqual(self.output(number).splitlines(), [
-            "tiny", "42", "read-only", str(self.work), "/data", "1", "socket"])
-        self.assertEqual((self.work / "made").read_text(), "made\n")
-
     def test_variables_codes_and_input_pass(self):
         number = self.job(self.script("read line; echo $line $OF_THE_JOB; exit 9", stdin=True,
                                       env=[{"name": "OF_THE_JOB", "value": "a b,c"}]))
@@ -386,15 +375,6 @@ class ApptainerTest(Stories, ImagesTest):
         self.d.run("send", str(number), "hello")
         self.assertEqual(self.d.finished(number)["exit_code"], 9)
         self.assertEqual(self.d.output(number).splitlines()[-1], "hello a b,c")
-
-    def test_who_heeds_no_stop_is_killed(self):
-        number = self.job(self.script("""
-            trap '' TERM
-            echo up > up
-            while :; do sleep 0.02; done"""), terminationGracePeriodSeconds=1)
-        self.d.until(lambda: (self.work / "up").exists())
-        self.d.delete(f"/v1/jobs/{number}")
-        self.d.finished(number)
 
     def test_who_knows_nothing_of_stops_is_stopped(self):
         number = self.job({"image": self.image, "command": ["/usr/bin/sleep", "86412"]},

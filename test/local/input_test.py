@@ -9,10 +9,7 @@ from daemon import Daemon
 
 class InputTest(unittest.TestCase):
     def daemon(self, *options):
-        daemon = Daemon(PROGRAMS, *options)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options)
 
     def test_a_job_is_told_lines_and_then_the_end_also_by_a_daemon_that_was_killed(self):
         d = self.daemon()

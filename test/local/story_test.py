@@ -66,10 +66,7 @@ SUM = textwrap.dedent("""\
 
 class StoryTest(unittest.TestCase):
     def daemon(self, *options):
-        daemon = Daemon(PROGRAMS, *options)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options)
 
     def test_jobs_choose_gpus_by_number_or_do_with_something_else(self):
         d = self.daemon("--gpus", 3)

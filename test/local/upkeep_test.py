@@ -14,10 +14,7 @@ from daemon import Daemon, Refused
 
 class UpkeepTest(unittest.TestCase):
     def daemon(self, *options):
-        daemon = Daemon(PROGRAMS, *options)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options)
 
     def test_what_is_kept_of_a_job_goes_when_its_time_is_over(self):
         d = self.daemon("--gpus", 1)

@@ -51,10 +51,7 @@ class Web:
 
 class WebTest(unittest.TestCase):
     def daemon(self, *options, **more):
-        daemon = Daemon(PROGRAMS, *options, **more)
-        daemon.start()
-        self.addCleanup(daemon.end)
-        return daemon
+        return Daemon.of(self, PROGRAMS, *options, **more)
 
     def test_without_listen_there_is_no_page_and_no_token(self):
         d = self.daemon("--gpus", 1)

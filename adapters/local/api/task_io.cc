@@ -19,7 +19,6 @@ constexpr uint64_t kMostAttempts = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMostBytes = std::numeric_limits<int64_t>::max();
 
 struct LogQuestion {
-  std::string task{};
   uint32_t attempt = 0;  // 0: the last.
   bool error = false;
   bool follow = false;
@@ -28,7 +27,7 @@ struct LogQuestion {
 };
 
 absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
-  LogQuestion question{.task = asked.Parameter("task")};
+  LogQuestion question;
   const auto attempt = asked.Number("attempt", 0, kMostAttempts);
   const auto from = asked.Number("from", 0, kMostBytes);
   const auto last = asked.Number("last", 0, kMostBytes);
@@ -49,17 +48,26 @@ absl::StatusOr<LogQuestion> ReadLogQuestion(const Asked& asked) {
   return question;
 }
 
-// The attempt of the task, of a job with its manifest; 0: the last.
-absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
-                                    const JobRow& row, const std::string& name,
-                                    uint32_t attempt) {
+struct Attempt {
+  JobRow job{};  // With its manifest.
+  TaskRow task{};
+};
+
+// Of the job that is asked for, which is the viewer's to use; 0: the last.
+absl::StatusOr<Attempt> FindAttempt(const ApiContext& context,
+                                    const Asked& asked, uint32_t attempt) {
+  const auto known = FindOwnJob(context, asked);
+  if (!known.ok()) return known.status();
+  auto row = context.history.Find(asked.job);
+  if (!row.ok()) return row.status();
+  const std::string name = asked.Parameter("task");
   uint32_t role = 0;
   uint32_t index = 0;
-  if (!name.empty() && !TaskNames(row).Find(name, &role, &index)) {
+  if (!name.empty() && !TaskNames(*row).Find(name, &role, &index)) {
     return absl::NotFoundError(
-        absl::StrCat("task: job ", row.id, " has no such role"));
+        absl::StrCat("task: job ", row->id, " has no such role"));
   }
-  const auto tasks = context.history.Tasks(row.id);
+  const auto tasks = context.history.Tasks(row->id);
   if (!tasks.ok()) return tasks.status();
   const TaskRow* found = nullptr;
   for (const TaskRow& task : *tasks) {
@@ -70,9 +78,9 @@ absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
   }
   if (found == nullptr) {
     return absl::NotFoundError(
-        absl::StrCat("task: none of job ", row.id, " has started as that"));
+        absl::StrCat("task: none of job ", row->id, " has started as that"));
   }
-  return *found;
+  return Attempt{*std::move(row), *found};
 }
 
 }  // namespace
@@ -80,23 +88,19 @@ absl::StatusOr<TaskRow> FindAttempt(const ApiContext& context,
 HttpResponse LogAnswer(const ApiContext& context, const Asked& asked) {
   const auto question = ReadLogQuestion(asked);
   if (!question.ok()) return ErrorAnswer(question.status());
-  const auto known = FindOwnJob(context, asked);
-  if (!known.ok()) return ErrorAnswer(known.status());
-  const auto row = context.history.Find(asked.job);  // With its manifest.
-  if (!row.ok()) return ErrorAnswer(row.status());
-  const auto task =
-      FindAttempt(context, *row, question->task, question->attempt);
-  if (!task.ok()) return ErrorAnswer(task.status());
-  LogFile file{.folder = TaskFolder(context.options.state, task->key),
+  const auto found = FindAttempt(context, asked, question->attempt);
+  if (!found.ok()) return ErrorAnswer(found.status());
+  const TaskRow& task = found->task;
+  LogFile file{.folder = TaskFolder(context.options.state, task.key),
                .path = question->error ? "error" : "output",
-               .uid = row->uid,
-               .gid = row->gid};
+               .uid = found->job.uid,
+               .gid = found->job.gid};
   if (context.options.output_of) {
     file.path = context.options.output_of(file.folder, question->error);
   }
-  auto over = std::make_shared<std::atomic<bool>>(task->state == "ended");
+  auto over = std::make_shared<std::atomic<bool>>(task.state == "ended");
   if (question->follow && !*over) {
-    context.followers.push_back({task->key, over});
+    context.followers.push_back({task.key, over});
   }
   return {.content_type = "text/plain; charset=utf-8",
           .more = context.logs.Open(std::move(file), question->from,
@@ -106,15 +110,11 @@ HttpResponse LogAnswer(const ApiContext& context, const Asked& asked) {
 HttpResponse InputAnswer(const ApiContext& context, const Asked& asked) {
   const auto end = asked.Flag("end");
   if (!end.ok()) return ErrorAnswer(end.status());
-  const auto known = FindOwnJob(context, asked);
-  if (!known.ok()) return ErrorAnswer(known.status());
-  const auto row = context.history.Find(asked.job);  // With its manifest.
-  if (!row.ok()) return ErrorAnswer(row.status());
-  const auto task = FindAttempt(context, *row, asked.Parameter("task"), 0);
-  if (!task.ok()) return ErrorAnswer(task.status());
+  const auto found = FindAttempt(context, asked, 0);
+  if (!found.ok()) return ErrorAnswer(found.status());
   const auto taken =
       context.options.send
-          ? context.options.send(task->key, asked.body, *end)
+          ? context.options.send(found->task.key, asked.body, *end)
           : absl::UnimplementedError("nothing can be sent to tasks here");
   if (!taken.ok()) {
     return ErrorAnswer(absl::Status(

@@ -122,15 +122,8 @@ absl::Status JobEditor::TellGang(JobRecord* record, const JobRow& before) {
   Gang& gang = form->gang;
   gang.queue = before.queue;
   gang.held_why = now->gang.held_why;
-  if (!OnlyWaits(*record)) {  // Whatever the configuration says by now.
-    for (Role& role : gang.roles) {
-      const auto same =
-          std::ranges::find(now->gang.roles, role.name, &Role::name);
-      if (same == now->gang.roles.end()) continue;
-      role.shape = same->shape;
-      role.alternatives = same->alternatives;
-    }
-  }
+  // Whatever the configuration says by now.
+  if (!OnlyWaits(*record)) KeepShapes(now->gang, &gang);
   if (record->row.queue == before.queue) {
     return s_.link->Tell(GangChanged{std::move(gang)});
   }

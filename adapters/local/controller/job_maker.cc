@@ -165,6 +165,15 @@ absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
   return form;
 }
 
+void KeepShapes(const Gang& before, Gang* gang) {
+  for (Role& role : gang->roles) {
+    const auto same = std::ranges::find(before.roles, role.name, &Role::name);
+    if (same == before.roles.end()) continue;
+    role.shape = same->shape;
+    role.alternatives = same->alternatives;
+  }
+}
+
 std::vector<DeviceShare> SharesOf(const ControllerConfig& config,
                                   const JobRecord& record, TaskId place) {
   std::vector<DeviceShare> shares;

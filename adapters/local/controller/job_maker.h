@@ -12,6 +12,7 @@
 #include "adapters/local/controller/job_record.h"
 #include "adapters/local/controller/options.h"
 #include "muster/device.h"
+#include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/priority_class.h"
 #include "muster/workload/job.h"
@@ -39,6 +40,9 @@ absl::StatusOr<workload::Job> MakeJob(const ControllerConfig& config,
 // The gang of a record whose life is there. The form has it.
 absl::StatusOr<workload::GangForm> MakeGang(const ControllerConfig& config,
                                             const JobRecord& record);
+// The tasks of its roles ask for what those of the same names did in `before`.
+// O(roles^2).
+void KeepShapes(const Gang& before, Gang* gang);
 // What a place of the record, whose life is there, has of the node's devices.
 // O(devices).
 std::vector<DeviceShare> SharesOf(const ControllerConfig& config,

@@ -162,13 +162,7 @@ absl::Status LifeDriver::ChangeGang(JobRecord* job) {
   absl::StatusOr<workload::GangForm> form = MakeGang(s_.config, *job);
   if (!form.ok()) return form.status();
   // What its tasks ask for stays, whatever the configuration says by now.
-  for (Role& role : form->gang.roles) {
-    const auto same =
-        std::ranges::find(now->gang.roles, role.name, &Role::name);
-    if (same == now->gang.roles.end()) continue;
-    role.shape = same->shape;
-    role.alternatives = same->alternatives;
-  }
+  KeepShapes(now->gang, &form->gang);
   return s_.link->Tell(GangChanged{std::move(form->gang)});
 }
 

@@ -112,6 +112,14 @@ absl::Status Shim::Signal(int signal) {
   return absl::ErrnoToStatus(errno, absl::StrCat("shim of ", folder_));
 }
 
+absl::Status Shim::TellByFile(const char* file, std::string_view bytes) {
+  const OpenFile folder = OpenAttemptFolder(folder_);
+  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
+  const int error = WriteFile(folder.fd(), file, bytes);
+  if (error == 0) return Signal(SIGHUP);
+  return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", file));
+}
+
 absl::Status Shim::Stop(Duration grace) {
   if (grace < 0 || grace > kMaxDuration) {
     return absl::InvalidArgumentError("grace: expected 0 to kMaxDuration");
@@ -136,11 +144,7 @@ absl::Status Shim::Bind(const std::vector<uint32_t>& cpus) {
     return absl::InvalidArgumentError(cpus.empty() ? "cpus: expected some"
                                                    : ProblemOfCpus(cpus));
   }
-  const OpenFile folder = OpenAttemptFolder(folder_);
-  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
-  const int error = WriteFile(folder.fd(), kCpusFile, EncodeCpus(cpus));
-  if (error == 0) return Signal(SIGHUP);
-  return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kCpusFile));
+  return TellByFile(kCpusFile, EncodeCpus(cpus));
 }
 
 absl::StatusOr<size_t> Shim::Send(std::string_view bytes) {
@@ -167,13 +171,7 @@ absl::StatusOr<size_t> Shim::Send(std::string_view bytes) {
   }
 }
 
-absl::Status Shim::EndInput() {
-  const OpenFile folder = OpenAttemptFolder(folder_);
-  if (!folder.ok()) return absl::ErrnoToStatus(errno, folder_);
-  const int error = WriteFile(folder.fd(), kNoInputFile, "");
-  if (error == 0) return Signal(SIGHUP);
-  return absl::ErrnoToStatus(error, absl::StrCat(folder_, "/", kNoInputFile));
-}
+absl::Status Shim::EndInput() { return TellByFile(kNoInputFile, ""); }
 
 absl::StatusOr<ShimExit> Shim::Exit(Duration patience) {
   pollfd poll_fd{.fd = fd(), .events = POLLIN, .revents = 0};

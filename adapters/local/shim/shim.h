@@ -67,6 +67,8 @@ class Shim {
 
  private:
   absl::Status Signal(int signal);
+  // What the file has now is to be heeded.
+  absl::Status TellByFile(const char* file, std::string_view bytes);
 
   std::string folder_;
   int32_t pid_;
