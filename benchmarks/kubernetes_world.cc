@@ -103,13 +103,12 @@ void KubernetesWorld::Decide() {
 
 void KubernetesWorld::Send() {
   const kubernetes::WriterOptions options{.instance = "bench"};
-  for (const kubernetes::ApiRequest& request : std::exchange(requests_, {})) {
-    if (const auto* bind =
-            std::get_if<kubernetes::BindRequest>(&request.body)) {
-      bound_.push_back({bind->pod.uid, bind->node});
-    }
+  for (kubernetes::ApiRequest& request : std::exchange(requests_, {})) {
     auto write = kubernetes::ToWrite(request, options, now_);
     if (!write.ok()) std::abort();
+    if (auto* bind = std::get_if<kubernetes::BindRequest>(&request.body)) {
+      bound_.push_back({std::move(bind->pod.uid), std::move(bind->node)});
+    }
     const absl::Status status =
         queue_.Submit(*std::move(write),
                       [this, id = request.id](const client::Outcome& outcome) {

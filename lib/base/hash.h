@@ -26,14 +26,10 @@ class StableHash {
 
   void Add(std::string_view bytes) {
     Word(bytes.size());
-    uint64_t word = 0;
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      word |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * (i % 8));
-      if (i % 8 == 7 || i + 1 == bytes.size()) {
-        Word(word);
-        word = 0;
-      }
+    for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
+      Word(LittleEndian(bytes.substr(0, 8)));
     }
+    if (!bytes.empty()) Word(LittleEndian(bytes));
   }
 
   // Trailing zeros do not count: they do not for ==, either.
@@ -74,6 +70,15 @@ class StableHash {
   }
 
  private:
+  // Of at most 8 bytes; one load where there are 8.
+  static uint64_t LittleEndian(std::string_view bytes) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      word |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+    }
+    return word;
+  }
+
   void Word(uint64_t word) {
     state_ = (state_ ^ word) * 0x9e3779b97f4a7c15u;
     state_ ^= state_ >> 29;

@@ -44,14 +44,16 @@ absl::StatusOr<QueueIndex> LeafNamed(const SchedulerTables& tables,
                                      const std::string& gang,
                                      const std::string& key,
                                      bool even_if_closed) {
-  const std::string field = absl::StrCat("gang '", gang, "'.queue: '", key);
+  const auto field = [&] {
+    return absl::StrCat("gang '", gang, "'.queue: '", key);
+  };
   const QueueIndex q = tables.queues.Find(key);
-  if (q == kNoQueue) return NotFound(field, "' is not known");
+  if (q == kNoQueue) return NotFound(field(), "' is not known");
   if (!tables.queues.IsLeaf(q)) {
-    return Invalid(field, "' has children; gangs go to leaves");
+    return Invalid(field(), "' has children; gangs go to leaves");
   }
   if (tables.queues.at(q).queue.closed && !even_if_closed) {
-    return NotNow(field, "' is closed");
+    return NotNow(field(), "' is closed");
   }
   return q;
 }

@@ -61,6 +61,7 @@ NamedReason Named(const SchedulerTables& tables, const Reason& reason,
 void AddRecords(const SchedulerTables& tables, const Plan& plan,
                 std::span<const Decision> decisions,
                 std::vector<DecisionRecord>* records) {
+  records->reserve(records->size() + decisions.size());
   for (const Decision& d : decisions) {
     DecisionRecord& out = records->emplace_back();
     out.seq = d.seq;
@@ -69,6 +70,7 @@ void AddRecords(const SchedulerTables& tables, const Plan& plan,
     out.gang = plan.Text(d.gang_key);
     out.on_behalf_of = plan.Text(d.on_behalf_key);
     out.grace = d.grace;
+    out.tasks.reserve(d.task_count);
     for (const PlannedTask& task : plan.TasksOf(d)) {
       out.tasks.push_back({task.task, task.attempt,
                            std::string(plan.Text(task.node_key)), task.booked,

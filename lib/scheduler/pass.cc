@@ -40,8 +40,10 @@ void EndRound(SchedulerTables& tables) {
   tables.round_open = tables.round_grew = false;
   if (tables.placed.empty()) return;
   std::vector<GangIndex> placed = std::exchange(tables.placed, {});
+  // Those may not grow any more that could as long as the round lasted.
   for (const GangIndex g : placed) {
-    if (tables.gangs.at(g).exists) GangEdit(tables, g);
+    const GangRecord& r = tables.gangs.at(g);
+    if (r.exists && r.listing.growing.queue != kNoQueue) GangEdit(tables, g);
   }
   if (tables.undo.active()) {
     tables.undo.Changed([&tables, placed] { tables.placed = placed; });

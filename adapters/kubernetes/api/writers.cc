@@ -22,10 +22,12 @@ std::string ToText(const Json& json) {
 
 // A JSON string at the end of `out`.
 void AppendText(std::string_view text, std::string* out) {
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-  });
-  if (!plain) {
+  unsigned char escapes = 0;
+  for (const char c : text) {  // To the end, so that it goes by many at once.
+    escapes |= static_cast<unsigned char>((c < ' ') | (c > '~') | (c == '"') |
+                                          (c == '\\'));
+  }
+  if (escapes != 0) {
     *out += ToText(Json(std::string(text)));
     return;
   }

@@ -36,13 +36,12 @@ void Executor::Place(GangRecord* gang, TaskId task, TaskSlot* slot) {
 void Executor::Bind(TaskId task, TaskSlot* slot) {
   slot->stage = TaskStage::kBinding;
   slot->bind_asked = true;
-  s_.outbox.Ask(AwaitedRequest{
-      .body = BindRequest{.pod = s_.gangs.FindPod(slot->pod)->ref,
-                          .node = slot->node,
-                          .task = task.index,
-                          .decision = slot->decision},
-      .pod = slot->pod,
-      .attempt = slot->attempt});
+  s_.outbox.Ask(AwaitedRequest{.body = BindRequest{.pod = slot->pod->ref,
+                                                   .node = slot->node,
+                                                   .task = task.index,
+                                                   .decision = slot->decision},
+                               .pod = slot->pod->ref.uid,
+                               .attempt = slot->attempt});
 }
 
 void Executor::Give(const DecisionRecord& decision,
@@ -57,7 +56,7 @@ void Executor::Give(const DecisionRecord& decision,
   slot->node = task.node;
   slot->decision = decision.seq;
   slot->bind_asked = false;
-  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  const PodRecord* pod = slot->pod;
   if (pod != nullptr && pod->waits()) {
     Place(gang, task.task, slot);
     return;
@@ -81,13 +80,13 @@ void Executor::Stop(const DecisionRecord& decision,
   slot->decision = decision.seq;
   s_.gangs.Touch(gang);  // Without a pod, or a binding, it has stopped.
   if (claims) return;
-  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  const PodRecord* pod = slot->pod;
   if (pod == nullptr || pod->deleting) return;
   std::string whom = "no gang: " + std::string(Name(decision.reason.code));
   const GangRecord* other = s_.gangs.FindTold(decision.on_behalf_of);
   if (other != nullptr) whom = other->told.display;
   s_.outbox.Ask(AwaitedRequest{.body = EvictRequest{.pod = pod->ref},
-                               .pod = slot->pod,
+                               .pod = pod->ref.uid,
                                .attempt = decision.seq,
                                .must = decision.on_behalf_of.empty()});
   if (auto warning = s_.jobs.TakeWarning(pod->ref.namespace_name, pod->job)) {
@@ -123,6 +122,7 @@ void Executor::CarryOut(const DecisionRecord& decision) {
         break;
     }
   }
+  if (decision.kind == kStart) reporter_.NotePlaced(gang);
 }
 
 void Executor::ShowNomination(const DecisionRecord& decision,
@@ -133,8 +133,7 @@ void Executor::ShowNomination(const DecisionRecord& decision,
   NominationBook::Places places;
   for (const PlannedTaskRecord& task : decision.tasks) {
     const TaskSlot* slot = gang->SlotOf(task.task);
-    const PodRecord* pod =
-        slot == nullptr ? nullptr : s_.gangs.FindPod(slot->pod);
+    const PodRecord* pod = slot == nullptr ? nullptr : slot->pod;
     if (pod != nullptr && pod->waits()) {
       places[pod->ref.uid] = {pod->ref, task.node};
     }
@@ -230,7 +229,7 @@ void Executor::ReadAnswered(const ApiAnswer& answer,
 }
 
 void Executor::GoOn(TaskSlot* slot) {
-  PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  const PodRecord* pod = slot->pod;
   if (pod == nullptr || !pod->node.empty()) {
     slot->stage = TaskStage::kRunning;
     return;
@@ -243,7 +242,7 @@ void Executor::GoOn(TaskSlot* slot) {
   // What became of its binding was not looked at while it was to be stopped.
   slot->stage = TaskStage::kBinding;
   s_.outbox.Ask(AwaitedRequest{.body = ReadRequest{pod->ref},
-                               .pod = slot->pod,
+                               .pod = pod->ref.uid,
                                .attempt = slot->attempt});
 }
 

@@ -6,12 +6,14 @@
 namespace muster::kubernetes {
 
 GangRecord& GangBook::Of(const GroupRef& ref) {
-  if (GangRecord* const known = Find(ref)) return *known;
-  auto gang = std::make_unique<GangRecord>();
-  gang->ref = ref;
-  if (counts_arrivals_) gang->arrival = next_arrival_++ % kSecond;
-  order_.Add(gang.get());
-  return **gangs_.insert(std::move(gang)).first;
+  const auto it = gangs_.lazy_emplace(ref, [&](const auto& emplace) {
+    auto gang = std::make_unique<GangRecord>();
+    gang->ref = ref;
+    if (counts_arrivals_) gang->arrival = next_arrival_++ % kSecond;
+    order_.Add(gang.get());
+    emplace(std::move(gang));
+  });
+  return **it;
 }
 
 GangRecord* GangBook::Find(const GroupRef& ref) {
@@ -42,12 +44,16 @@ const PodRecord* GangBook::FindPod(const std::string& uid) const {
   return it == pods_.end() ? nullptr : &it->second;
 }
 
-GangRecord& GangBook::SetPod(PodRecord pod) {
+GangRecord& GangBook::SetPod(PodRecord&& pod) {
   GangRecord& gang = Of(pod.group);
-  gang.Add(pod.ref.uid);
+  const auto known = pods_.find(pod.ref.uid);
+  if (known != pods_.end()) {
+    known->second = std::move(pod);
+  } else {
+    std::string uid = pod.ref.uid;
+    gang.Add(&pods_.try_emplace(std::move(uid), std::move(pod)).first->second);
+  }
   Touch(&gang);
-  std::string uid = pod.ref.uid;
-  pods_[std::move(uid)] = std::move(pod);
   return gang;
 }
 
@@ -55,8 +61,8 @@ void GangBook::ErasePod(const std::string& uid) {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return;
   GangRecord& gang = GangOf(it->second);
-  pods_.erase(it);
   gang.Remove(uid);
+  pods_.erase(it);
   Touch(&gang);
 }
 

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/hash/hash.h"
 #include "adapters/kubernetes/controller/gang_list.h"
 #include "adapters/kubernetes/controller/gang_order.h"
@@ -26,6 +27,9 @@ namespace muster::kubernetes {
 // Not synchronised.
 class GangBook {
  public:
+  // Records stay where they are. Nothing depends on their order.
+  using Pods = absl::node_hash_map<std::string, PodRecord>;
+
   // The gang of the group, a new one if there is none. O(1).
   GangRecord& Of(const GroupRef& ref);
   // Null: there is none. O(1).
@@ -48,9 +52,9 @@ class GangBook {
   GangRecord& GangOf(const PodRecord& pod) { return *Find(pod.group); }
   // The pod is new, or is another one than before: its gang, if it has a spec,
   // is to be looked at. Returns that gang.
-  GangRecord& SetPod(PodRecord pod);
+  GangRecord& SetPod(PodRecord&& pod);
   void ErasePod(const std::string& uid);
-  const GangRecord::Pods& pods() const { return pods_; }
+  const Pods& pods() const { return pods_; }
 
   // The gang, if there is one, is to be looked at; TakeTouched gives it once.
   // O(1).
@@ -65,8 +69,7 @@ class GangBook {
   void SetOutside(const GroupRef& ref) { outside_.insert(ref); }
   void TouchOutside();
   size_t outside() const { return outside_.size(); }
-  // Those that are touched now, in order; none is any more. O(n log n) for so
-  // many; O(n) if they were touched in order, as lists do.
+  // Those that are touched now, as they were; none is any more. O(n).
   std::vector<GangRecord*> TakeTouched(Time now);
   // `now` if there are any now; kForever: never.
   Time next_touched(Time now) const;
@@ -78,6 +81,7 @@ class GangBook {
   // As TakeTouched.
   std::vector<GangRecord*> TakeUnreported() { return unreported_.Take(); }
   void ForgetUnreported() { unreported_.Clear(); }
+  void ForgetUnreported(GangRecord* gang) { unreported_.Remove(gang); }
 
   // The scheduler has lost what had places there. O(tasks).
   void LoseNode(const std::string& name);
@@ -108,7 +112,7 @@ class GangBook {
   absl::flat_hash_set<std::unique_ptr<GangRecord>, RefHash, RefEqual> gangs_;
   mutable GangOrder order_;
   absl::flat_hash_map<std::string, GangRecord*> told_;  // By key.
-  GangRecord::Pods pods_;
+  Pods pods_;
   GangList<&GangRecord::touched_at> touched_;
   GangList<&GangRecord::unreported_at> unreported_;
   std::set<GroupRef> outside_;

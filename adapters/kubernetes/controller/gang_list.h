@@ -1,7 +1,6 @@
 // Gangs to which something is to be done.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -36,18 +35,11 @@ class GangList {
     gangs_.clear();
     size_ = 0;
   }
-  // All of them, in the order of their groups; none is in it any more. O(n) for
-  // those that came in that order, as lists do, else O(n log n).
+  // All of them, as they were added; none is in it any more. O(n).
   std::vector<GangRecord*> Take() {
     std::vector<GangRecord*> taken = gangs_;
     Clear();
     std::erase(taken, nullptr);
-    const auto ref = [](const GangRecord* gang) -> const GroupRef& {
-      return gang->ref;
-    };
-    if (!std::ranges::is_sorted(taken, {}, ref)) {
-      std::ranges::sort(taken, {}, ref);
-    }
     return taken;
   }
 

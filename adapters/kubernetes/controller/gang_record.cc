@@ -27,9 +27,9 @@ bool SameSpreads(const std::vector<PodSpread>* a,
 
 void GangRecord::Detach(const std::string& uid) {
   const auto it = members_.find(uid);
-  if (it == members_.end() || !it->second) return;
-  SlotOf(*it->second)->pod.clear();
-  it->second.reset();
+  if (it == members_.end() || !it->second.task) return;
+  SlotOf(*it->second.task)->pod = nullptr;
+  it->second.task.reset();
 }
 
 void GangRecord::Remove(const std::string& uid) {
@@ -38,12 +38,11 @@ void GangRecord::Remove(const std::string& uid) {
   reported_to.erase(uid);
 }
 
-std::string GangRecord::WhyNot(const Pods& pods) const {
+std::string GangRecord::WhyNot() const {
   if (spec && !spec->error.empty()) return spec->error;
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (it == pods.end() || it->second.runs()) continue;
-    if (!it->second.error.empty()) return it->second.error;
+  for (const auto& [uid, member] : members_) {
+    if (member.pod->runs()) continue;
+    if (!member.pod->error.empty()) return member.pod->error;
   }
   return "";
 }
@@ -68,8 +67,9 @@ bool GangRecord::placed() const {
 }
 
 bool GangRecord::HasPods() const {
-  return std::ranges::any_of(
-      members_, [](const auto& member) { return member.second.has_value(); });
+  return std::ranges::any_of(members_, [](const auto& member) {
+    return member.second.task.has_value();
+  });
 }
 
 TaskSlot* GangRecord::SlotOf(TaskId task) {
@@ -85,10 +85,11 @@ TaskSlot* GangRecord::SlotOf(const std::string& uid) {
 
 std::optional<TaskId> GangRecord::TaskOf(const std::string& uid) const {
   const auto it = members_.find(uid);
-  return it == members_.end() ? std::nullopt : it->second;
+  return it == members_.end() ? std::nullopt : it->second.task;
 }
 
-void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
+void GangRecord::TakeSlot(GangMember* member) {
+  const PodRecord& pod = *member->pod;
   const bool known =
       spec && FindSubgroup(*spec, pod.subgroup) < spec->subgroups.size();
   const std::string subgroup = known ? pod.subgroup : "";
@@ -105,8 +106,8 @@ void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
   }
   std::vector<TaskSlot>& slots = role->slots;
   const auto lacks_pod = [](const TaskSlot& slot) {
-    return slot.pod.empty() && (slot.stage == TaskStage::kAwaited ||
-                                slot.stage == TaskStage::kWaiting);
+    return slot.pod == nullptr && (slot.stage == TaskStage::kAwaited ||
+                                   slot.stage == TaskStage::kWaiting);
   };
   auto slot = slots.end();
   if (pod.index && *pod.index < slots.size() && lacks_pod(slots[*pod.index])) {
@@ -118,23 +119,22 @@ void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
     slots.emplace_back();
     slot = std::prev(slots.end());
   }
-  slot->pod = uid;
-  members_[uid] = {static_cast<uint32_t>(role - roles_.begin()),
-                   static_cast<uint32_t>(slot - slots.begin())};
+  slot->pod = member->pod;
+  member->task = {static_cast<uint32_t>(role - roles_.begin()),
+                  static_cast<uint32_t>(slot - slots.begin())};
 }
 
-void GangRecord::ReadMinimum(const Pods& pods) {
+void GangRecord::ReadMinimum() {
   if (!spec || !spec->by_pods) return;
   std::optional<uint32_t> most;
   bool any = false, valid = true;
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (it == pods.end() || it->second.deleting) continue;
-    if (it->second.end != PodRecord::End::kNone) continue;
+  for (const auto& [uid, member] : members_) {
+    const PodRecord& pod = *member.pod;
+    if (pod.deleting || pod.end != PodRecord::End::kNone) continue;
     any = true;
-    if (!it->second.min_pods) continue;
-    valid &= *it->second.min_pods > 0;
-    most = std::max(most.value_or(1), *it->second.min_pods);
+    if (!pod.min_pods) continue;
+    valid &= *pod.min_pods > 0;
+    most = std::max(most.value_or(1), *pod.min_pods);
   }
   if (!any) return;
   spec->min_pods = most.value_or(1);
@@ -152,22 +152,22 @@ bool GangRecord::Owns(const PodRecord& pod) const {
   return pod.group_uid.empty() || !spec || pod.group_uid == spec->key;
 }
 
-void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
-  ReadMinimum(pods);
+void GangRecord::MakeRoles(bool bound_too) {
+  ReadMinimum();
   if (!placed()) {
     roles_.clear();
-    for (auto& [uid, task] : members_) task.reset();
+    for (auto& [uid, member] : members_) member.task.reset();
   }
-  std::vector<const PodRecord*> fresh;
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (task || it == pods.end() || !Owns(it->second)) continue;
-    const PodRecord& pod = it->second;
+  std::vector<GangMember*> fresh;
+  for (auto& [uid, member] : members_) {
+    const PodRecord& pod = *member.pod;
+    if (member.task || !Owns(pod)) continue;
     const bool runs = bound_too && pod.runs() && pod.role != nullptr;
-    if (pod.waits() || runs) fresh.push_back(&pod);
+    if (pod.waits() || runs) fresh.push_back(&member);
   }
-  std::ranges::sort(fresh, {}, [](const PodRecord* pod) { return Rank(*pod); });
-  for (const PodRecord* pod : fresh) TakeSlot(pod->ref.uid, *pod);
+  std::ranges::sort(fresh, {},
+                    [](const GangMember* m) { return Rank(*m->pod); });
+  for (GangMember* member : fresh) TakeSlot(member);
 }
 
 std::string GangRecord::WhyNotWith(const PodRecord& pod) const {
@@ -201,7 +201,7 @@ struct GangRecord::Summary {
   std::string held_why{};
 };
 
-GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
+GangRecord::Summary GangRecord::Summarise() const {
   Summary sum{.may_preempt = spec->may_preempt};
   sum.tally.placed = placed();
   sum.tally.subgroups.resize(spec->subgroups.size() + 1);
@@ -216,17 +216,16 @@ GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
       }
     }
   }
-  for (const auto& [uid, task] : members_) {
-    const auto it = pods.find(uid);
-    if (it == pods.end() || !Owns(it->second)) continue;
-    const PodRecord& pod = it->second;
+  for (const auto& [uid, member] : members_) {
+    const PodRecord& pod = *member.pod;
+    if (!Owns(pod)) continue;
     // Another scheduler may have bound it.
     const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
-    if (counts && !task) {
+    if (counts && !member.task) {
       ++sum.tally.all.finished;
       ++sum.tally.subgroups[FindSubgroup(*spec, pod.subgroup)].finished;
     }
-    if (task) {
+    if (member.task) {
       if (sum.lead == nullptr || Rank(pod) < Rank(*sum.lead)) sum.lead = &pod;
       sum.priority = std::min(sum.priority, pod.priority);
       sum.may_preempt &= pod.may_preempt;
@@ -237,9 +236,9 @@ GangRecord::Summary GangRecord::Summarise(const Pods& pods) const {
   return sum;
 }
 
-uint32_t GangRecord::Needed(const Pods& pods) const {
+uint32_t GangRecord::Needed() const {
   if (spec->subgroups.empty()) {
-    return PodsNeeded(*spec, Summarise(pods).tally.all);
+    return PodsNeeded(*spec, Summarise().tally.all);
   }
   // Any of those that have places may be one that its subgroup needs.
   uint32_t with_place = 0;
@@ -260,10 +259,10 @@ void GangRecord::Reassign(const std::string& uid) {
   if (task->index + 1 == slots.size()) slots.pop_back();
 }
 
-Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
+Gang GangRecord::ToGang(PriorityClass* priority_class) const {
   Gang gang;
   if (!spec || roles_.empty()) return gang;
-  const Summary sum = Summarise(pods);
+  const Summary sum = Summarise();
   // A gang that is known stays the same one when its object comes.
   gang.key = told.key.empty() ? spec->key : told.key;
   gang.queue = spec->queue;

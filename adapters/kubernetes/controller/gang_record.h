@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/node_hash_map.h"
 #include "adapters/kubernetes/controller/gang_minimum.h"
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/controller/queue_tally.h"
@@ -32,7 +31,7 @@ enum class TaskStage : uint8_t {
 };
 
 struct TaskSlot {
-  std::string pod{};  // UID; empty: none.
+  PodRecord* pod = nullptr;  // A member of the gang; null: none.
   TaskStage stage = TaskStage::kWaiting;
   uint32_t attempt = 0;     // Of the place it has: PlannedTask::attempt.
   std::string node{};       // Where that is.
@@ -53,12 +52,15 @@ struct RoleSlots {
   std::vector<TaskSlot> slots{};
 };
 
+// A pod of a gang.
+struct GangMember {
+  PodRecord* pod = nullptr;      // Never null; it stays where it is.
+  std::optional<TaskId> task{};  // None: it has none.
+};
+
 // Not synchronised. Pods are named by UID throughout.
 class GangRecord {
  public:
-  // Records stay where they are. Nothing depends on their order.
-  using Pods = absl::node_hash_map<std::string, PodRecord>;
-
   GroupRef ref{};
   std::optional<GroupSpec> spec{};  // None: its object is not known yet.
   // Which group it is of those that came in the same second, which is as exact
@@ -84,7 +86,7 @@ class GangRecord {
 
   // A pod of the group came, or is another one than before. It gets a task when
   // the roles are made: see MakeRoles. O(log pods).
-  void Add(const std::string& uid) { members_.try_emplace(uid); }
+  void Add(PodRecord* pod) { members_.try_emplace(pod->ref.uid, pod); }
   // It is gone, and its task has no pod. O(log pods).
   void Remove(const std::string& uid);
   bool empty() const { return members_.empty(); }
@@ -94,25 +96,25 @@ class GangRecord {
   // pods take the tasks of those that are gone, or further ones. Of a group
   // that only pods tell of, the spec says afterwards what they do.
   // O(pods x log pods).
-  void MakeRoles(const Pods& pods, bool bound_too = false);
+  void MakeRoles(bool bound_too = false);
   // The pod has ended, or is no more: its task has no pod.
   void Detach(const std::string& uid);
 
   // The gang that the scheduler is to know, and why it is held meanwhile. Its
   // priority class is that of its least important pod, so that one pod raises
   // no other. Without a key: there is nothing to schedule. O(pods).
-  Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
+  Gang ToGang(PriorityClass* priority_class) const;
 
   // So many of its tasks have to run, those aside that need not any more: pods
   // that run or have succeeded without a task. O(pods).
-  uint32_t Needed(const Pods& pods) const;
+  uint32_t Needed() const;
   // A pod that has a task without a place is to get another task, as it asks
   // for something else. O(log pods).
   void Reassign(const std::string& uid);
 
   // What is wrong with a pod that waits, or with the group; "": nothing.
   // O(pods).
-  std::string WhyNot(const Pods& pods) const;
+  std::string WhyNot() const;
   // The node is gone, and with it the places there. Whether there were any.
   // O(tasks).
   bool LoseNode(const std::string& node);
@@ -136,24 +138,22 @@ class GangRecord {
     return const_cast<GangRecord*>(this)->SlotOf(task);
   }
   std::optional<TaskId> TaskOf(const std::string& uid) const;
-  // By UID; those that have no task without one.
-  const std::map<std::string, std::optional<TaskId>>& members() const {
-    return members_;
-  }
+  // By UID.
+  const std::map<std::string, GangMember>& members() const { return members_; }
 
  private:
   struct Summary;
 
-  void TakeSlot(const std::string& uid, const PodRecord& pod);
+  void TakeSlot(GangMember* member);
   // What pods say of their number.
-  void ReadMinimum(const Pods& pods);
+  void ReadMinimum();
   // It is of the object that is there, not of an earlier one of that name.
   bool Owns(const PodRecord& pod) const;
   // Why the gang must not start with this pod; "": it may.
   std::string WhyNotWith(const PodRecord& pod) const;
-  Summary Summarise(const Pods& pods) const;
+  Summary Summarise() const;
 
-  std::map<std::string, std::optional<TaskId>> members_;
+  std::map<std::string, GangMember> members_;
   std::vector<RoleSlots> roles_;
 };
 

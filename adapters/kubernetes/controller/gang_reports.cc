@@ -4,13 +4,11 @@
 
 namespace muster::kubernetes {
 
-std::optional<Time> CheckpointOf(const GangRecord& gang,
-                                 const GangRecord::Pods& pods) {
+std::optional<Time> CheckpointOf(const GangRecord& gang) {
   std::optional<Time> earliest;
-  for (const auto& [uid, task] : gang.members()) {
-    const auto it = pods.find(uid);
-    if (it == pods.end() || !it->second.runs()) continue;
-    const std::optional<Time>& said = it->second.checkpoint;
+  for (const auto& [uid, member] : gang.members()) {
+    if (!member.pod->runs()) continue;
+    const std::optional<Time>& said = member.pod->checkpoint;
     if (said) earliest = std::min(earliest.value_or(*said), *said);
   }
   return earliest;

@@ -10,7 +10,6 @@ namespace muster::kubernetes {
 
 // Until when the work of those of its pods that run is saved: the earliest of
 // what they say. None: none of them says anything. O(pods).
-std::optional<Time> CheckpointOf(const GangRecord& gang,
-                                 const GangRecord::Pods& pods);
+std::optional<Time> CheckpointOf(const GangRecord& gang);
 
 }  // namespace muster::kubernetes

@@ -41,14 +41,14 @@ std::vector<Scope> ScopesOf(const GangRecord& gang) {
   return scopes;
 }
 
-std::string WhyNotSelected(const GangRecord& gang, const GangRecord::Pods& pods,
+std::string WhyNotSelected(const GangRecord& gang,
                            const std::vector<Scope>& scopes) {
-  for (const auto& [uid, task] : gang.members()) {
-    const auto it = pods.find(uid);
-    if (!task || it == pods.end()) continue;
+  for (const auto& [uid, member] : gang.members()) {
+    if (!member.task) continue;
     for (const Scope& scope : scopes) {
-      const bool has = std::ranges::binary_search(scope.roles, task->role);
-      if (Selects(scope.spread->selector, *it->second.labels) == has) continue;
+      const bool has =
+          std::ranges::binary_search(scope.roles, member.task->role);
+      if (Selects(scope.spread->selector, *member.pod->labels) == has) continue;
       return absl::StrCat(
           "spec.topologySpreadConstraints: a labelSelector that selects ",
           has ? "only some of the group's pods that have the constraint"
@@ -81,12 +81,11 @@ bool Write(const Scope& scope, Gang* wanted) {
 
 }  // namespace
 
-std::string SpreadRoles(const GangRecord& gang, const GangRecord::Pods& pods,
-                        Gang* wanted) {
+std::string SpreadRoles(const GangRecord& gang, Gang* wanted) {
   const std::vector<Scope> scopes = ScopesOf(gang);
   if (scopes.empty() || wanted->roles.empty()) return "";
   if (wanted->groups.empty()) wanted->groups.emplace_back();
-  std::string why = WhyNotSelected(gang, pods, scopes);
+  std::string why = WhyNotSelected(gang, scopes);
   for (const Scope& scope : scopes) {
     if (Write(scope, wanted) || !why.empty()) continue;
     why =

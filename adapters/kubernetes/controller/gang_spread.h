@@ -15,7 +15,6 @@ namespace muster::kubernetes {
 // naming the field; "": nothing. A selector has to select the pods of the gang
 // that have the constraint and no others of it, and two that have a pod in
 // common select the same pods, or one of them the other's. O(roles x pods).
-std::string SpreadRoles(const GangRecord& gang, const GangRecord::Pods& pods,
-                        Gang* wanted);
+std::string SpreadRoles(const GangRecord& gang, Gang* wanted);
 
 }  // namespace muster::kubernetes

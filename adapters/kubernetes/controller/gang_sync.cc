@@ -21,7 +21,7 @@ constexpr char kNotTaken[] = "NotTaken";
 std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
                                              GangRecord* gang) {
   TaskAnswer answer{.task = task, .attempt = slot->attempt};
-  const PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  const PodRecord* pod = slot->pod;
   if (pod != nullptr && pod->end == PodRecord::End::kSucceeded) {
     answer.outcome = TaskOutcome::kSucceeded;
     slot->stage = TaskStage::kDone;
@@ -71,8 +71,8 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
   return std::nullopt;
 }
 
-void GangSync::AnswerTasks(GangRecord* gang) {
-  if (gang->told.key.empty()) return;
+bool GangSync::AnswerTasks(GangRecord* gang) {
+  if (gang->told.key.empty()) return false;
   TasksAnswered answers{.gang = gang->told.key};
   for (uint32_t r = 0; r < gang->roles().size(); ++r) {
     std::vector<TaskSlot>& slots = gang->roles()[r].slots;
@@ -83,8 +83,13 @@ void GangSync::AnswerTasks(GangRecord* gang) {
       answers.tasks.push_back(*std::move(answer));
     }
   }
-  if (!answers.tasks.empty()) s_.link.MustTell(std::move(answers));
-  // When all have succeeded, or been stopped for good, it is over.
+  if (answers.tasks.empty()) return false;
+  s_.link.MustTell(std::move(answers));
+  return true;
+}
+
+void GangSync::ForgetIfOver(GangRecord* gang) {
+  if (gang->told.key.empty()) return;
   if (!s_.link.scheduler().FindGang(gang->told.key).valid()) s_.Forget(gang);
 }
 
@@ -105,7 +110,7 @@ void GangSync::TellEmpty(GangRecord* gang) {
   }
 }
 
-void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
+void GangSync::TellWanted(Gang&& wanted, GangRecord* gang) {
   if (wanted.queue.empty() || wanted.queue == s_.options.default_queue) {
     wanted.queue = s_.queues.QueueFor(gang->ref.namespace_name);
   }
@@ -150,11 +155,11 @@ void GangSync::TellWanted(Gang wanted, GangRecord* gang) {
 
 bool GangSync::TellPods(GangRecord* gang, bool bound_too) {
   volumes_.Resolve(gang);
-  gang->MakeRoles(s_.gangs.pods(), bound_too);
+  gang->MakeRoles(bound_too);
   PriorityClass priority_class;
-  Gang wanted = gang->ToGang(s_.gangs.pods(), &priority_class);
+  Gang wanted = gang->ToGang(&priority_class);
   if (wanted.key.empty()) return false;
-  if (const std::string why = SpreadRoles(*gang, s_.gangs.pods(), &wanted);
+  if (const std::string why = SpreadRoles(*gang, &wanted);
       !why.empty() && wanted.held_why.empty()) {
     wanted.held = true;
     wanted.held_why = why;
@@ -174,12 +179,14 @@ void GangSync::TellGang(GangRecord* gang) {
     s_.gangs.TouchAt(gang->empty_until, gang->ref);
   }
   TellEmpty(gang);
-  const std::string why_not = gang->WhyNot(s_.gangs.pods());
+  const std::string why_not = gang->WhyNot();
   if (!why_not.empty()) reporter_.Report(gang, "SchedulerError", why_not);
 }
 
 void GangSync::Sync(GangRecord* gang) {
   AnswerTasks(gang);
+  ForgetIfOver(gang);
+  const bool is_new = gang->told.key.empty();
   if (gang->placed() && !gang->HasPods()) {
     // Places are kept for single pods, not for a gang that somebody took away.
     s_.link.MustTell(GangYielded{gang->told.key});
@@ -187,7 +194,7 @@ void GangSync::Sync(GangRecord* gang) {
   }
   if (gang->spec) TellGang(gang);
   // Pods that took the tasks of others may have places to be bound to.
-  AnswerTasks(gang);
+  if (AnswerTasks(gang) || !is_new) ForgetIfOver(gang);
   // Before the next decision the scheduler knows what was wrong with a place.
   if (volumes_.Advance(gang) && gang->spec) TellGang(gang);
   TellCheckpoint(gang);
@@ -204,7 +211,7 @@ void GangSync::Sync(GangRecord* gang) {
 
 void GangSync::TellCheckpoint(GangRecord* gang) {
   if (gang->told.key.empty() || !gang->placed()) return;
-  const std::optional<Time> said = CheckpointOf(*gang, s_.gangs.pods());
+  const std::optional<Time> said = CheckpointOf(*gang);
   if (!said) return;
   const Time at = std::min(*said, s_.link.now());
   if (at <= gang->checkpoint_told) return;
@@ -213,16 +220,15 @@ void GangSync::TellCheckpoint(GangRecord* gang) {
 }
 
 void GangSync::UpdateUsage(const GangRecord& gang) {
-  for (const auto& [uid, task] : gang.members()) {
-    const PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod == nullptr) continue;
+  for (const auto& [uid, member] : gang.members()) {
+    const PodRecord& pod = *member.pod;
     PodUsage usage;
-    const bool placed = task && gang.SlotOf(*task)->placed();
-    if (!placed && pod->runs()) {
-      usage = pod->role == nullptr
-                  ? pod->usage
-                  : PodUsage{pod->node, pod->role->shape.resources,
-                             pod->role->shape.devices.count};
+    const bool placed = member.task && gang.SlotOf(*member.task)->placed();
+    if (!placed && pod.runs()) {
+      usage = pod.role == nullptr
+                  ? pod.usage
+                  : PodUsage{pod.node, pod.role->shape.resources,
+                             pod.role->shape.devices.count};
     }
     s_.nodes.SetUsage(uid, std::move(usage));
   }
@@ -230,11 +236,9 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
 
 void GangSync::UpdateTally(GangRecord* gang) {
   GangCounts counts{.queue = gang->told.queue};
-  for (const auto& [uid, task] : gang->members()) {
-    const PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod == nullptr) continue;
-    counts.pending_pods += pod->pending() ? 1 : 0;
-    counts.running_pods += pod->runs() ? 1 : 0;
+  for (const auto& [uid, member] : gang->members()) {
+    counts.pending_pods += member.pod->pending() ? 1 : 0;
+    counts.running_pods += member.pod->runs() ? 1 : 0;
   }
   s_.tally.Set(&gang->counted, std::move(counts));
   s_.NoteStatus(*gang);
@@ -242,10 +246,9 @@ void GangSync::UpdateTally(GangRecord* gang) {
 
 void GangSync::UpdateBudgets(const GangRecord& gang) {
   const std::string& ns = gang.ref.namespace_name;
-  for (const auto& [uid, task] : gang.members()) {
-    const PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod != nullptr && pod->runs() && !gang.told.key.empty()) {
-      s_.budgets.SetPod(ns, uid, gang.told.key, *pod->labels);
+  for (const auto& [uid, member] : gang.members()) {
+    if (member.pod->runs() && !gang.told.key.empty()) {
+      s_.budgets.SetPod(ns, uid, gang.told.key, *member.pod->labels);
     } else {
       s_.budgets.RemovePod(ns, uid);
     }
@@ -262,21 +265,21 @@ void GangSync::TakeOver(Reconciled* whole) {
   const Time now = s_.link.now();
   for (GangRecord* const taken : s_.gangs.all()) {
     GangRecord& gang = *taken;
-    for (const auto& [uid, task] : gang.members()) {
-      if (!task || gang.told.key.empty()) continue;
-      const PodRecord& pod = *s_.gangs.FindPod(uid);
+    for (const auto& [uid, member] : gang.members()) {
+      if (!member.task || gang.told.key.empty()) continue;
+      const PodRecord& pod = *member.pod;
       if (!s_.nodes.Has(pod.node)) continue;
       whole->tasks.push_back(
           {.gang = gang.told.key,
-           .task = *task,
+           .task = *member.task,
            .node = pod.node,
            .releasing = pod.deleting,
            .started = std::min(now, pod.started.value_or(pod.created))});
-      TaskSlot& slot = *gang.SlotOf(*task);
+      TaskSlot& slot = *gang.SlotOf(*member.task);
       slot.stage = pod.deleting ? TaskStage::kStopping : TaskStage::kRunning;
       slot.node = pod.node;
     }
-    const std::optional<Time> saved = CheckpointOf(gang, s_.gangs.pods());
+    const std::optional<Time> saved = CheckpointOf(gang);
     if (saved && gang.placed()) {
       gang.checkpoint_told = std::min(*saved, now);
       whole->gangs.push_back(

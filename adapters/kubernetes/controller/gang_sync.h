@@ -32,13 +32,16 @@ class GangSync {
   void TakeOver(Reconciled* whole);
 
  private:
-  void AnswerTasks(GangRecord* gang);
+  // Whether the scheduler was told anything.
+  bool AnswerTasks(GangRecord* gang);
+  // When all its tasks have succeeded, or been stopped for good.
+  void ForgetIfOver(GangRecord* gang);
   std::optional<TaskAnswer> AnswerOf(TaskId task, TaskSlot* slot,
                                      GangRecord* gang);
   void TellGang(GangRecord* gang);
   // False: no pod of it, with `bound_too` those that run, has or needs a place.
   bool TellPods(GangRecord* gang, bool bound_too);
-  void TellWanted(Gang wanted, GangRecord* gang);
+  void TellWanted(Gang&& wanted, GangRecord* gang);
   // The gang has no pod left that runs or could.
   void TellEmpty(GangRecord* gang);
   // The last checkpoint of what runs, if it is a later one.

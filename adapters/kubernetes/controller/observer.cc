@@ -160,8 +160,8 @@ void Observer::MovePods(const GroupRef& from, const std::string& part,
   const GangRecord* gang = s_.gangs.Find(from);
   if (gang == nullptr) return;
   std::vector<PodRecord> pods;
-  for (const auto& [uid, task] : gang->members()) {
-    const PodRecord& pod = *s_.gangs.FindPod(uid);
+  for (const auto& [uid, member] : gang->members()) {
+    const PodRecord& pod = *member.pod;
     const bool moves = part.empty() || pod.subgroup == part;
     if (moves && !HasPlace(pod)) pods.push_back(pod);
   }

@@ -6,13 +6,13 @@
 namespace muster::kubernetes {
 
 void Outbox::Ask(RequestBody body) {
-  requests_.push_back({next_id_++, std::move(body)});
+  requests_.emplace_back(next_id_++, std::move(body));
 }
 
-void Outbox::Ask(AwaitedRequest request) {
-  const uint64_t id = next_id_;
-  Ask(request.body);
-  awaited_[id] = std::move(request);
+void Outbox::Ask(AwaitedRequest&& request) {
+  const uint64_t id = next_id_++;
+  requests_.emplace_back(id, request.body);
+  awaited_.emplace_hint(awaited_.end(), id, std::move(request));
 }
 
 std::vector<AwaitedRequest> Outbox::TakeDue(Time now) {
@@ -38,6 +38,7 @@ std::optional<AwaitedRequest> Outbox::TakeAnswered(uint64_t id) {
 }
 
 void Outbox::MoveTo(std::vector<ApiRequest>* requests) {
+  if (requests->empty()) return requests->swap(requests_);
   requests->insert(requests->end(), std::make_move_iterator(requests_.begin()),
                    std::make_move_iterator(requests_.end()));
   requests_.clear();

@@ -29,7 +29,7 @@ class Outbox {
  public:
   // Nobody waits for the answer.
   void Ask(RequestBody body);
-  void Ask(AwaitedRequest request);
+  void Ask(AwaitedRequest&& request);
   // To be taken by TakeDue from then on. O(1).
   void AskLater(Time at, AwaitedRequest request) {
     later_.emplace_back(at, std::move(request));

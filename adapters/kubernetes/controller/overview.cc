@@ -126,8 +126,7 @@ absl::StatusOr<const GangRecord*> Overview::Find(
         pod.empty()
             ? NameOf(*gang) == group
             : std::ranges::any_of(gang->members(), [&](const auto& member) {
-                const PodRecord* record = s_.gangs.FindPod(member.first);
-                return record != nullptr && record->ref.name == pod;
+                return member.second.pod->ref.name == pod;
               });
     if (!is_it) continue;
     // A pod by itself gives way to a group of its name.
@@ -156,12 +155,12 @@ absl::StatusOr<GangExplanation> Overview::Explain(
     const auto why = s_.link.scheduler().Explain((*gang)->told.key);
     if (why.ok()) explanation.ahead = why->ahead;
   }
-  for (const auto& [uid, task] : (*gang)->members()) {
-    const PodRecord* record = s_.gangs.FindPod(uid);
-    if (record == nullptr) continue;
-    const TaskSlot* slot = task ? (*gang)->SlotOf(*task) : nullptr;
+  for (const auto& [uid, member] : (*gang)->members()) {
+    const PodRecord& record = *member.pod;
+    const TaskSlot* slot =
+        member.task ? (*gang)->SlotOf(*member.task) : nullptr;
     explanation.pods.push_back(
-        {record->ref.name, record->node, PhaseOf(*record, slot)});
+        {record.ref.name, record.node, PhaseOf(record, slot)});
   }
   std::ranges::sort(explanation.pods, {}, &PodOverview::name);
   explanation.all_pods = explanation.pods.size();

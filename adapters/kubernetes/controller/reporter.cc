@@ -46,9 +46,9 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
     gang->reported_to.clear();
   }
   bool news = gang->reported_to.empty();  // Its pods may come later.
-  for (const auto& [uid, task] : gang->members()) {
-    const PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod == nullptr || !pod->node.empty() || pod->deleting) continue;
+  for (const auto& [uid, member] : gang->members()) {
+    const PodRecord* pod = member.pod;
+    if (!pod->node.empty() || pod->deleting) continue;
     if (!pod->lacks.empty()) continue;  // ReportLacks tells.
     if (!gang->reported_to.insert(uid).second) continue;
     s_.outbox.Ask(UnscheduledRequest{pod->ref, reason, message});
@@ -57,6 +57,12 @@ void Reporter::Report(GangRecord* gang, const std::string& reason,
       s_.outbox.Ask(FailedScheduling(pod->ref, message));
     }
   }
+}
+
+void Reporter::NotePlaced(GangRecord* gang) {
+  // Of thousands that come at once, most have nothing to be told.
+  if (gang->has_claims || !gang->reported_to.empty()) return;
+  if (gang->reported.empty()) s_.gangs.ForgetUnreported(gang);
 }
 
 void Reporter::Step() {
@@ -71,9 +77,9 @@ void Reporter::Step() {
 }
 
 void Reporter::ReportLacks(const GangRecord& gang) {
-  for (const auto& [uid, task] : gang.members()) {
-    PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod == nullptr || pod->lacks == pod->lacks_told) continue;
+  for (const auto& [uid, member] : gang.members()) {
+    PodRecord* pod = member.pod;
+    if (pod->lacks == pod->lacks_told) continue;
     pod->lacks_told = pod->lacks;
     if (pod->lacks.empty() || !pod->node.empty() || pod->deleting) continue;
     s_.outbox.Ask(UnscheduledRequest{pod->ref, "Pending", pod->lacks});

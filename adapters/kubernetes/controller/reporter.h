@@ -17,6 +17,8 @@ class Reporter {
 
   // Any pods may have to be told why they wait.
   void NoteAll() { all_ = true; }
+  // The gang has got places. O(1).
+  void NotePlaced(GangRecord* gang);
   // Tells those of gangs that are unreported, when it is time to. O(their
   // pods).
   void Step();

@@ -43,11 +43,12 @@ ObjectVersion VersionOf(const api::ObjectMeta& meta) {
 
 void VolumeBinder::Resolve(GangRecord* gang) {
   gang->has_claims = false;
-  for (const auto& [uid, task] : gang->members()) {
-    PodRecord* pod = s_.gangs.FindPod(uid);
-    if (pod == nullptr || pod->claims.empty()) continue;
+  for (const auto& [uid, member] : gang->members()) {
+    PodRecord* const pod = member.pod;
+    if (pod->claims.empty()) continue;
     gang->has_claims = true;
-    const TaskSlot* slot = gang->SlotOf(uid);
+    const std::optional<TaskId> task = member.task;
+    const TaskSlot* slot = task ? gang->SlotOf(*task) : nullptr;
     if (!pod->node.empty() || pod->own_role == nullptr ||
         (slot != nullptr && slot->placed())) {
       continue;
@@ -81,15 +82,14 @@ bool VolumeBinder::Advance(GangRecord* gang) {
   }
   if (gives_back) {
     TellGivenBack(gang);
-  } else if (!ready.empty() &&
-             there + ready.size() >= gang->Needed(s_.gangs.pods())) {
+  } else if (!ready.empty() && there + ready.size() >= gang->Needed()) {
     for (const TaskId task : ready) executor_.Bind(task, gang->SlotOf(task));
   }
   return gives_back;
 }
 
 bool VolumeBinder::IsReady(GangRecord* gang, TaskSlot* slot) {
-  const PodRecord* pod = s_.gangs.FindPod(slot->pod);
+  const PodRecord* pod = slot->pod;
   const Node* node = s_.nodes.Find(slot->node);
   if (pod == nullptr || node == nullptr || !pod->node.empty()) return false;
   if (!pod->waits()) {  // It is about to go.
@@ -99,7 +99,7 @@ bool VolumeBinder::IsReady(GangRecord* gang, TaskSlot* slot) {
   bool ready = true;
   for (const PodClaim& claim : pod->claims) {
     const ClaimVerdict verdict =
-        s_.volumes.Judge(*s_.volumes.FindUser(slot->pod), claim);
+        s_.volumes.Judge(*s_.volumes.FindUser(pod->ref.uid), claim);
     std::string why_not = verdict.why_not;
     if (why_not.empty() && !Matches(verdict.nodes, node->labels)) {
       why_not = absl::StrCat("claim '", claim.name, "' has no volume there");
@@ -216,7 +216,7 @@ void VolumeBinder::Unselect(const PodRecord& pod, const std::string& node) {
 
 void VolumeBinder::GiveBack(GangRecord* gang, TaskSlot* slot,
                             const std::string& why) {
-  const PodRef pod = s_.gangs.FindPod(slot->pod)->ref;
+  const PodRef pod = slot->pod->ref;
   if (!why.empty()) {
     s_.outbox.Ask(
         EventRequest{.object = PodObject(pod),
