@@ -20,8 +20,6 @@ bool IsPlain(std::string_view text) {
                              [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-constexpr size_t kMostOfCell = 256;
-
 }  // namespace
 
 std::string Printable(std::string_view text, size_t most) {
@@ -46,8 +44,8 @@ Table::Table(const std::vector<std::string>& head)
 void Table::AddCell(std::string_view text) {
   std::string printable;
   Cell cell{text.size(), text.size()};
-  if (text.size() > kMostOfCell || !IsPlain(text)) {
-    printable = Printable(text, kMostOfCell);
+  if (text.size() > kMostPrintable || !IsPlain(text)) {
+    printable = Printable(text);
     text = printable;
     cell = {text.size(), WidthOf(text)};
   }

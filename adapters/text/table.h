@@ -9,10 +9,12 @@
 
 namespace muster::text {
 
+inline constexpr size_t kMostPrintable = 256;  // Bytes, of a cell.
+
 // A text of anybody's as it may go to a terminal: valid UTF-8, at most `most`
 // bytes, a space in place of each control character, so that nothing in it
 // moves the cursor. Pure; O(bytes).
-std::string Printable(std::string_view text, size_t most = 256);
+std::string Printable(std::string_view text, size_t most = kMostPrintable);
 
 // Columns as wide as their longest cell, two spaces between them. Cells are
 // made printable. Not synchronised.

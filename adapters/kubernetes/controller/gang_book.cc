@@ -39,19 +39,13 @@ PodRecord* GangBook::FindPod(const std::string& uid) {
   return it == pods_.end() ? nullptr : &it->second;
 }
 
-const PodRecord* GangBook::FindPod(const std::string& uid) const {
-  const auto it = pods_.find(uid);
-  return it == pods_.end() ? nullptr : &it->second;
-}
-
 GangRecord& GangBook::SetPod(PodRecord&& pod) {
   GangRecord& gang = Of(pod.group);
-  const auto known = pods_.find(pod.ref.uid);
-  if (known != pods_.end()) {
-    known->second = std::move(pod);
+  const auto [it, is_new] = pods_.try_emplace(pod.ref.uid, std::move(pod));
+  if (is_new) {
+    gang.Add(&it->second);
   } else {
-    std::string uid = pod.ref.uid;
-    gang.Add(&pods_.try_emplace(std::move(uid), std::move(pod)).first->second);
+    it->second = std::move(pod);
   }
   Touch(&gang);
   return gang;

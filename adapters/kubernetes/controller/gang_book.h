@@ -47,11 +47,11 @@ class GangBook {
 
   // Null: it is not known. O(1).
   PodRecord* FindPod(const std::string& uid);
-  const PodRecord* FindPod(const std::string& uid) const;
   // The gang of a pod that is known.
   GangRecord& GangOf(const PodRecord& pod) { return *Find(pod.group); }
   // The pod is new, or is another one than before: its gang, if it has a spec,
-  // is to be looked at. Returns that gang.
+  // is to be looked at. Returns that gang. One that is known stays in its gang:
+  // ErasePod comes before it is another's.
   GangRecord& SetPod(PodRecord&& pod);
   void ErasePod(const std::string& uid);
   const Pods& pods() const { return pods_; }

@@ -58,7 +58,7 @@ struct GangMember {
   std::optional<TaskId> task{};  // None: it has none.
 };
 
-// Not synchronised. Pods are named by UID throughout.
+// Not synchronised. Pods are named by UID.
 class GangRecord {
  public:
   GroupRef ref{};
@@ -84,8 +84,8 @@ class GangRecord {
   size_t unreported_at = kNoPlace;
   size_t ordered_at = kNoPlace;
 
-  // A pod of the group came, or is another one than before. It gets a task when
-  // the roles are made: see MakeRoles. O(log pods).
+  // A pod of the group came. It gets a task when the roles are made: see
+  // MakeRoles. O(log pods).
   void Add(PodRecord* pod) { members_.try_emplace(pod->ref.uid, pod); }
   // It is gone, and its task has no pod. O(log pods).
   void Remove(const std::string& uid);
@@ -132,6 +132,9 @@ class GangRecord {
   std::vector<RoleSlots>& roles() { return roles_; }
   const std::vector<RoleSlots>& roles() const { return roles_; }
   // Null if the pod has no task, or there is no such task.
+  const TaskSlot* SlotOf(const GangMember& member) const {
+    return member.task ? SlotOf(*member.task) : nullptr;
+  }
   TaskSlot* SlotOf(const std::string& uid);
   TaskSlot* SlotOf(TaskId task);
   const TaskSlot* SlotOf(TaskId task) const {

@@ -71,8 +71,8 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
   return std::nullopt;
 }
 
-bool GangSync::AnswerTasks(GangRecord* gang) {
-  if (gang->told.key.empty()) return false;
+void GangSync::AnswerTasks(GangRecord* gang) {
+  if (gang->told.key.empty()) return;
   TasksAnswered answers{.gang = gang->told.key};
   for (uint32_t r = 0; r < gang->roles().size(); ++r) {
     std::vector<TaskSlot>& slots = gang->roles()[r].slots;
@@ -83,14 +83,8 @@ bool GangSync::AnswerTasks(GangRecord* gang) {
       answers.tasks.push_back(*std::move(answer));
     }
   }
-  if (answers.tasks.empty()) return false;
-  s_.link.MustTell(std::move(answers));
-  return true;
-}
-
-void GangSync::ForgetIfOver(GangRecord* gang) {
-  if (gang->told.key.empty()) return;
-  if (!s_.link.scheduler().FindGang(gang->told.key).valid()) s_.Forget(gang);
+  if (!answers.tasks.empty()) s_.link.MustTell(std::move(answers));
+  s_.ForgetIfOver(gang);
 }
 
 void GangSync::TellEmpty(GangRecord* gang) {
@@ -185,8 +179,6 @@ void GangSync::TellGang(GangRecord* gang) {
 
 void GangSync::Sync(GangRecord* gang) {
   AnswerTasks(gang);
-  ForgetIfOver(gang);
-  const bool is_new = gang->told.key.empty();
   if (gang->placed() && !gang->HasPods()) {
     // Places are kept for single pods, not for a gang that somebody took away.
     s_.link.MustTell(GangYielded{gang->told.key});
@@ -194,7 +186,7 @@ void GangSync::Sync(GangRecord* gang) {
   }
   if (gang->spec) TellGang(gang);
   // Pods that took the tasks of others may have places to be bound to.
-  if (AnswerTasks(gang) || !is_new) ForgetIfOver(gang);
+  AnswerTasks(gang);
   // Before the next decision the scheduler knows what was wrong with a place.
   if (volumes_.Advance(gang) && gang->spec) TellGang(gang);
   TellCheckpoint(gang);
@@ -223,7 +215,8 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
   for (const auto& [uid, member] : gang.members()) {
     const PodRecord& pod = *member.pod;
     PodUsage usage;
-    const bool placed = member.task && gang.SlotOf(*member.task)->placed();
+    const TaskSlot* slot = gang.SlotOf(member);
+    const bool placed = slot != nullptr && slot->placed();
     if (!placed && pod.runs()) {
       usage = pod.role == nullptr
                   ? pod.usage

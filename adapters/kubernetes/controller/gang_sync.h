@@ -32,10 +32,7 @@ class GangSync {
   void TakeOver(Reconciled* whole);
 
  private:
-  // Whether the scheduler was told anything.
-  bool AnswerTasks(GangRecord* gang);
-  // When all its tasks have succeeded, or been stopped for good.
-  void ForgetIfOver(GangRecord* gang);
+  void AnswerTasks(GangRecord* gang);
   std::optional<TaskAnswer> AnswerOf(TaskId task, TaskSlot* slot,
                                      GangRecord* gang);
   void TellGang(GangRecord* gang);

@@ -157,10 +157,8 @@ absl::StatusOr<GangExplanation> Overview::Explain(
   }
   for (const auto& [uid, member] : (*gang)->members()) {
     const PodRecord& record = *member.pod;
-    const TaskSlot* slot =
-        member.task ? (*gang)->SlotOf(*member.task) : nullptr;
-    explanation.pods.push_back(
-        {record.ref.name, record.node, PhaseOf(record, slot)});
+    explanation.pods.push_back({record.ref.name, record.node,
+                                PhaseOf(record, (*gang)->SlotOf(member))});
   }
   std::ranges::sort(explanation.pods, {}, &PodOverview::name);
   explanation.all_pods = explanation.pods.size();

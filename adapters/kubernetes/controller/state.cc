@@ -11,6 +11,10 @@ void ControllerState::Forget(GangRecord* gang) {
   FreePlaces(gang);
 }
 
+void ControllerState::ForgetIfOver(GangRecord* gang) {
+  if (!link.scheduler().FindGang(gang->told.key).valid()) Forget(gang);
+}
+
 void ControllerState::NoteStatus(const GangRecord& gang) {
   if (gang.ref.kind == GroupKind::kMusterGroup) {
     group_news.Touch(gang.ref);

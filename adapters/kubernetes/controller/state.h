@@ -53,6 +53,9 @@ struct ControllerState {
   void NoteStatus(const GangRecord& gang);
   // The scheduler does not know the gang any more. O(tasks).
   void Forget(GangRecord* gang);
+  // The same, if that is so: when all of its tasks have succeeded, or been
+  // stopped for good, it is over. The scheduler was told of it.
+  void ForgetIfOver(GangRecord* gang);
   // No task of it has a place any more. O(tasks).
   void FreePlaces(GangRecord* gang);
 };

@@ -47,8 +47,7 @@ void VolumeBinder::Resolve(GangRecord* gang) {
     PodRecord* const pod = member.pod;
     if (pod->claims.empty()) continue;
     gang->has_claims = true;
-    const std::optional<TaskId> task = member.task;
-    const TaskSlot* slot = task ? gang->SlotOf(*task) : nullptr;
+    const TaskSlot* slot = gang->SlotOf(member);
     if (!pod->node.empty() || pod->own_role == nullptr ||
         (slot != nullptr && slot->placed())) {
       continue;
@@ -62,7 +61,7 @@ void VolumeBinder::Resolve(GangRecord* gang) {
     if (slot == nullptr) continue;
     const bool as_it_was =
         pod->lacks.empty() &&
-        gang->roles()[task->role].model->shape == pod->role->shape;
+        gang->roles()[member.task->role].model->shape == pod->role->shape;
     if (!as_it_was) gang->Reassign(uid);
   }
 }
@@ -250,7 +249,7 @@ void VolumeBinder::TellGivenBack(GangRecord* gang) {
   }
   s_.link.MustTell(std::move(answers));
   s_.gangs.Touch(gang);  // Others of them may be ready.
-  if (!s_.link.scheduler().FindGang(gang->told.key).valid()) s_.Forget(gang);
+  s_.ForgetIfOver(gang);
 }
 
 }  // namespace muster::kubernetes
