@@ -17,7 +17,7 @@ class MusterConan(ConanFile):
     options = {"shared": [True, False], "wire": [True, False], "graphml": [True, False],
                "workload": [True, False]}
     default_options = {"shared": False, "wire": True, "graphml": True, "workload": False}
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
+    exports_sources = "CMakeLists.txt", "LICENSE", "THIRD-PARTY-NOTICES", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):
         text = load(self, f"{self.recipe_folder}/include/muster/version.h")
