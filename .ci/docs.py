@@ -9,11 +9,12 @@ Prints each of these as file:line, and exits with 1 if there is one:
   environment that is not there; a verb that ./dev has not;
 - a figure that is not the constant behind it: `64<!-- = kMost FILE -->`;
 - a list that is not complete: README's folders, documents, adapters and examples; the
-  verbs in CONTRIBUTING.md and in `./dev help`; the metrics of a program; the labels and
-  annotations of muster.dev; the variables that programs read and tasks are given.
+  verbs in CONTRIBUTING.md and in `./dev help`; the metrics of a program; the kinds of
+  manifests; the labels and annotations of muster.dev; the variables that programs read and tasks are given.
 What programs say themselves (options, commands) test/docs/options_test.py compares.
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -104,6 +105,10 @@ def check_paths(docs):
             return any(name.startswith(path.rsplit("/", 1)[0]) for name in docs.files)
         return "*" in path and any(docs.root.glob(path))
 
+    tests = {pathlib.Path(name).stem for name in docs.files}
+    for _, text in docs.sources("test/", "fuzz/"):
+        tests.update(re.findall(r"(?:muster_test\(|NAME )(\w+)", text))
+
     for page, text in docs.pages.items():
         for match in inside.finditer(text):
             if text[match.start() - 2:match.start()] == "](":
@@ -111,6 +116,9 @@ def check_paths(docs):
             for path in braces(match[1]):
                 if not there(path):
                     docs.tell(page, match.start(), f"{path} is not there")
+        for match in re.finditer(r"`(?:[\w./]+/)?(\w+_test)`", text):
+            if match[1] not in tests and match[1] != "muster_test":
+                docs.tell(page, match.start(), f"{match[1]} is no test")
         # Sources and headers by their names, muster/gang.h as hosts include them.
         for match in re.finditer(r"`((?:[\w-]+/)*[\w-]+\.(?:h|cc|cmake)|[\w-]+_test\.py)`", text):
             name = match[1]
@@ -185,6 +193,19 @@ def check_metrics(docs):
         docs.compare(page, "Metrics", told, made, section.start())
 
 
+def check_kinds(docs):
+    """The manifests that docs/jobs.md lists are those that lib/workload reads."""
+    code = docs.read("lib/workload/kinds.cc")
+    groups = dict(re.findall(r'string_view (k\w+) = "([^"]+)"', code))
+    read = {f"{kind} of {groups.get(group, group)}/{version}" for group, version, kind in re.findall(
+        r'\{"?([\w.-]+)"?, "(v\w+)", (?:"|k)(\w+)"?, Kind::', code)}
+    listed = set()
+    for row in re.findall(r"^\| (\w+(?:, \w+)*) \((`[^)]*)\) \|", docs.pages["docs/jobs.md"], re.M):
+        listed.update(f"{kind} of {version}" for kind in row[0].split(", ")
+                      for version in re.findall("`([^`]+)`", row[1]))
+    docs.compare("docs/jobs.md", "kinds", listed, read)
+
+
 def check_keys(docs):
     key = r"muster\.dev/([a-z][a-z-]+)(?![\w-]*[:/]v1)"
     used = {f"muster.dev/{name}" for _, text in docs.sources("adapters/", "lib/", "include/")
@@ -216,6 +237,14 @@ def check_variables(docs):
             docs.wrong.append(f"docs: no document tells of {variable}")
 
 
+def check_scripts(docs):
+    """The npm scripts of web/ run files that are there, and all of test/web that needs no browser."""
+    scripts = json.loads(docs.read("web/package.json"))["scripts"]
+    named = {f"test/web/{name}" for name in re.findall(r"\.\./test/web/(\S+)", scripts["test"])}
+    listed = re.search(r"foreach\(name ([^)]*)\)\n  if\(MUSTER_NODE\)", docs.read("test/web/CMakeLists.txt"))[1]
+    docs.compare("web/package.json", "test", named, {f"test/web/{name}.mjs" for name in listed.split()})
+
+
 def check_figures(docs):
     """The number before `<!-- = NAME FILE -->` is the constant's in that file."""
     for page, text in docs.pages.items():
@@ -231,8 +260,8 @@ def check_figures(docs):
 
 def main(root):
     docs = Documents(root)
-    for check in (check_links, check_paths, check_benchmarks, check_verbs, check_readme, check_metrics, check_keys,
-                  check_variables, check_figures):
+    for check in (check_links, check_paths, check_benchmarks, check_verbs, check_readme, check_metrics, check_kinds,
+                  check_keys, check_scripts, check_variables, check_figures):
         check(docs)
     print("\n".join(docs.wrong), end="\n" if docs.wrong else "")
     return 1 if docs.wrong else 0

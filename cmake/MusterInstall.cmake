@@ -75,15 +75,23 @@ foreach(program IN ITEMS muster-sim muster-kube kubectl-muster musterd muster mu
 endforeach()
 if(TARGET muster-kube)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/adapters/kubernetes/deploy"
-          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/kubernetes" FILES_MATCHING PATTERN "*.yaml")
+                    "${PROJECT_SOURCE_DIR}/adapters/kubernetes/examples"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/kubernetes"
+          FILES_MATCHING PATTERN "*.yaml" PATTERN "*.json")
 endif()
 if(TARGET muster)
   install(PROGRAMS "$<TARGET_FILE_DIR:muster>/muster-exec"
           DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 if(TARGET musterd)
-  install(FILES "${PROJECT_SOURCE_DIR}/adapters/local/host/musterd.service"
-          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/local")
+  # Its paths are those of an installation in /usr; cmake --install may name another place.
+  set(unit "${PROJECT_BINARY_DIR}/musterd.service")
+  install(CODE "
+    file(READ \"${PROJECT_SOURCE_DIR}/adapters/local/host/musterd.service\" unit)
+    string(REPLACE /usr/bin/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" unit \"\${unit}\")
+    string(REPLACE /usr/share/doc/muster/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/\" unit \"\${unit}\")
+    file(WRITE \"${unit}\" \"\${unit}\")")
+  install(FILES "${unit}" DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/local")
 endif()
 if(TARGET muster_man)
   foreach(section IN ITEMS 1 5 8)
@@ -106,4 +114,11 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/muster-config.cmake"
               "${PROJECT_BINARY_DIR}/muster-config-version.cmake"
         DESTINATION "${package_dir}")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# The documents, of which those of the programs are named by what is installed.
+if(EXISTS "${PROJECT_SOURCE_DIR}/docs")  # Packages of the library alone go without.
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.yaml" PATTERN "*.png" PATTERN "*.svg"
+          PATTERN "man" EXCLUDE)
+endif()

@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
                                      .shim = Beside("muster-shim"),
                                      .exec = DefaultExec()};
   std::optional<uint32_t> gpus;
-  app.add_option("--config", config_file, "Its configuration: docs/local.md")
+  app.add_option("--config", config_file, "Its configuration: man musterd.conf")
       ->check(CLI::ExistingFile);
   app.add_option("--state", options.state, "The folder of what it keeps")
       ->capture_default_str();
