@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -128,9 +129,9 @@ TEST(ReadScenario, AnotherFormatIsBeyond) {
 class ReadFolderTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
+    std::string pattern = ::testing::TempDir() + "scenarios-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
     std::filesystem::create_directories(folder_ / "deep" / "er");
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -45,7 +45,6 @@ class ChangesTest(ProxiedTest):
         self.assertEqual(0, self.checker.placed("blue"))
         self.plane.create(f"{DEFAULT}/pods", pod(1, group="blue", name="blue-4"))
         self.runs("blue", 4)
-        self.finish()
 
     def test_pods_are_relabelled_while_they_wait(self):
         queue = {"apiVersion": "muster.dev/v1alpha1", "kind": "Queue"}
@@ -64,7 +63,6 @@ class ChangesTest(ProxiedTest):
         self.plane.kubectl("label", "--overwrite", "pod", "pair-0", "muster.dev/pod-group=pair")
         testbed.wait("the group is whole", lambda: self.bound() == ["one-0", "pair-0", "pair-1", "pair-2"])
         self.assertIn("held", self.condition("one-1")[1])
-        self.finish()
 
     def test_a_pod_has_another_priority_if_it_is_made_anew(self):
         self.gang("red", 6)
@@ -80,7 +78,6 @@ class ChangesTest(ProxiedTest):
         self.plane.create(f"{DEFAULT}/pods", pod(2, name="second", priority="high"))
         testbed.wait("it runs, and the gang in its way does not", lambda: "second" in self.bound() and
                      self.checker.placed("red") == 0)
-        self.finish()
 
     def test_a_node_is_deleted_while_it_is_bound_to(self):
         self.plane.run("nodes", "--prefix=lost-", "--count=1", "--gpus=2", "--label=kind=lost")
@@ -101,7 +98,6 @@ class ChangesTest(ProxiedTest):
         self.checker.wait("no pod of it runs", lambda: self.checker.placed("red") == 0)
         self.gang("blue", 6)
         self.runs("blue", 6)
-        self.finish()
 
     def test_bindings_that_somebody_else_won(self):
         thief = {"apiVersion": "v1", "kind": "Binding", "target": {"apiVersion": "v1", "kind": "Node"}}
@@ -136,7 +132,6 @@ class ChangesTest(ProxiedTest):
             self.delete(f"g{i}-0", f"g{i}-1")
             self.checker.catch_up()
             gone.set()
-        self.finish()
 
     def malformed(self):
         """Objects that the API server takes and nobody can use, and pods that name them."""
@@ -177,7 +172,6 @@ class ChangesTest(ProxiedTest):
                            '{"spec": {"quotas": [{"resource": "nvidia.com/gpu", "limit": 1}]}}')
         self.plane.kubectl("patch", "podgroup.muster.dev", "flat", "--type=merge", "-p", '{"spec": {"topology": null}}')
         testbed.wait("two run", lambda: {"of-odd", "of-flat"} <= set(self.bound()))
-        self.finish()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
 """What a scheduler must never do, read from the API server alone: every change of every pod, node
-and group, in the order in which they were made."""
+and group, in the order in which they were made.
+
+A scheduler answers for the pods that it has bound. A pod that was created with a node, or that names
+another scheduler, is foreign: what it takes is the kubelet's to refuse. It counts against a binding
+once it has run for long enough to be known; a binding beside one that had not is no fault."""
 
 import http.client
 import json
+import math
 import re
 import threading
 import time
@@ -11,6 +16,8 @@ import testbed
 
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/podgroups"
 RESOURCES = ("cpu", "memory", "pods", "nvidia.com/gpu")
+
+KNOWN_AFTER = 2  # Seconds: by then a scheduler has heard that a foreign pod runs.
 
 _SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
              "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -23,27 +30,43 @@ def quantity(text):
 
 
 def requests(pod):
-    """What a pod uses of RESOURCES, in thousandths."""
+    """What a pod uses of RESOURCES, in thousandths: what the kubelet has allocated, where it says so. A
+    resize that it has not carried out takes nothing yet."""
+    allocated = {one["name"]: one["allocatedResources"] for one in pod["status"].get("containerStatuses", [])
+                 if "allocatedResources" in one}
     total = {"pods": 1000}
     for container in pod["spec"]["containers"]:
-        for name, amount in container["resources"].get("requests", {}).items():
+        asked = container["resources"].get("requests", {})
+        for name, amount in {**asked, **allocated.get(container["name"], {})}.items():
             if name in RESOURCES:
                 total[name] = total.get(name, 0) + quantity(amount)
     return total
 
 
+class Unsafe(AssertionError):
+    """What a scheduler must never do was done, or nobody can tell."""
+
+
 class Checker:
     """Watches from its making to stop(). Nothing of it asks the scheduler."""
 
-    def __init__(self, plane):
+    def __init__(self, plane, schedulers=("muster",)):
+        """`schedulers`: the names, in pods, of the one that is looked at."""
         self.plane = plane
+        self.schedulers = schedulers
         self.errors = []
         self.changed = threading.Condition()
         self.pods = {}  # By UID, the newest state of those that are there.
         self.ever = {}  # Likewise of all that ever were.
         self.room = {}  # Allocatable, by node; also of deleted ones.
-        self.used = {}  # By node and resource.
         self.minimum = {}  # By namespace and group; also of deleted ones.
+        self.owed = {}  # Likewise, what a group must have, which has less than its minimum since that was raised.
+        self._nodes = {}  # UIDs of the pods of a node.
+        self._created_there = set()  # UIDs of pods that were created with a node.
+        self._runs_since = {}  # By UID, when it was first seen to run.
+        self._beside_unknown = set()  # UIDs of pods that were bound beside foreign ones which nobody knew of.
+        self._to_check = []  # Pods that were bound, since room was last looked at.
+        self._listing = False
         self._markers = 0
         self._stopped = False
         self._threads = []
@@ -65,7 +88,7 @@ class Checker:
             while not (value := condition()):
                 left = end - time.monotonic()
                 if left <= 0:
-                    raise AssertionError(f"not within {seconds} s: {what}")
+                    raise testbed.TimedOut(f"not within {seconds} s: {what}")
                 self.changed.wait(min(left, 0.2))
         return value
 
@@ -84,24 +107,48 @@ class Checker:
         """Pods that have a node and neither ended without success nor are about to, by group."""
         count = {}
         for one in list(self.pods.values()):
-            name = one["spec"].get("schedulingGroup", {}).get("podGroupName")
-            if name and "nodeName" in one["spec"] and one["status"]["phase"] != "Failed" \
+            key = self._group(one)
+            if key and "nodeName" in one["spec"] and one["status"]["phase"] != "Failed" \
                     and "deletionTimestamp" not in one["metadata"]:
-                key = (one["metadata"]["namespace"], name)
                 count[key] = count.get(key, 0) + 1
         return count if group is None else count.get(("default", group), 0)
 
+    @staticmethod
+    def _group(pod):
+        """Namespace and name of its group, or None."""
+        name = pod["spec"].get("schedulingGroup", {}).get("podGroupName")
+        return (pod["metadata"]["namespace"], name) if name else None
+
     def in_part(self):
-        """Gangs of which some pods are placed, but less than the minimum."""
-        return {key: count for key, count in self.placed().items() if 0 < count < self.minimum.get(key, 1)}
+        """Gangs of which some pods were placed by the scheduler, and altogether less than the minimum. So is one
+        of which nothing else is known yet."""
+        placed = self.placed()
+        ours = {self._group(one) for one in list(self.pods.values()) if "nodeName" in one["spec"] and self.bound(one)}
+        for key, owed in list(self.owed.items()):
+            # What ran when its minimum was raised goes on as it is, until it is whole or over.
+            if not owed <= placed.get(key, 0) < self.minimum[key]:
+                self.owed.pop(key, None)
+        return {key: count for key, count in placed.items()
+                if key in ours and count < self.owed.get(key, self.minimum.get(key, math.inf))}
 
     def check(self, seconds=30):
-        """Raises AssertionError if a node was ever overbooked or a pod ever bound anew, or if a gang
-        is in part and stays so."""
-        self.catch_up()
-        self.wait("no gang is in part", lambda: not self.in_part(), seconds)
+        """Raises Unsafe if a node was ever overbooked or a pod ever bound anew, or if a gang is in part and
+        stays so."""
+        try:
+            self.catch_up()
+        except testbed.TimedOut as error:
+            raise Unsafe(f"{error}; known by then: {self.errors}") from None
+        try:
+            self.wait("no gang is in part", lambda: not self.in_part(), seconds)
+        except testbed.TimedOut:
+            self.errors.append(f"gangs are in part for {seconds} s: {self.in_part()}")
         if self.errors:
-            raise AssertionError("\n".join(self.errors))
+            raise Unsafe("\n".join(self.errors))
+
+    def bound(self, pod):
+        """Whether it is the scheduler's that the pod is where it is."""
+        return (pod["spec"].get("schedulerName") in self.schedulers
+                and pod["metadata"]["uid"] not in self._created_there)
 
     # --- What the API server tells -----------------------------------------------
 
@@ -114,8 +161,11 @@ class Checker:
             if kind == "pod":
                 for uid in set(self.pods) - there:
                     self._pod("DELETED", self.pods[uid])
+            self._listing = True
             for one in answer["items"]:
                 self._take(kind, "ADDED", one)
+            self._listing = False
+            self._check_room()
             self.changed.notify_all()
         return answer["metadata"]["resourceVersion"]
 
@@ -144,6 +194,7 @@ class Checker:
                     if event["type"] != "BOOKMARK":
                         with self.changed:
                             self._take(kind, event["type"], event["object"])
+                            self._check_room()
                             self.changed.notify_all()
             except (OSError, http.client.HTTPException, ValueError):
                 pass  # Cut; goes on from the last version.
@@ -155,36 +206,63 @@ class Checker:
             self.room[name] = {resource: quantity(one["status"].get("allocatable", {}).get(resource, 0))
                                for resource in RESOURCES}
         elif kind == "group":
-            gang = one["spec"].get("schedulingPolicy", {}).get("gang")
-            self.minimum[one["metadata"]["namespace"], name] = gang["minCount"] if gang else 1
+            self._take_group((one["metadata"]["namespace"], name), change, one)
         else:
             self._pod(change, one)
+
+    def _take_group(self, key, change, one):
+        gang = one["spec"].get("schedulingPolicy", {}).get("gang")
+        minimum = gang["minCount"] if gang else 1
+        before = self.minimum.get(key, minimum)
+        self.minimum[key] = minimum
+        if (change == "ADDED" and not self._listing) or minimum <= before:
+            self.owed.pop(key, None)
+        elif self.placed().get(key, 0) >= self.owed.get(key, before):
+            self.owed.setdefault(key, before)
 
     def _pod(self, change, one):
         uid, name = one["metadata"]["uid"], one["metadata"]["name"]
         before = self.ever.get(uid)
         node = one["spec"].get("nodeName")
+        if before is None and node and change == "ADDED" and not self._listing:
+            self._created_there.add(uid)
         if before and before["spec"].get("nodeName") not in (None, node):
             self.errors.append(f"pod {name} was on {before['spec']['nodeName']}, and is on {node}")
-        if "OutOf" in one["status"].get("reason", ""):
-            self.errors.append(f"pod {name} on {node}: {one['status']['reason']}")
-        if uid in self.pods:
-            self._use(self.pods[uid], -1)
         self.ever[uid] = one
         if change == "DELETED":
             self.pods.pop(uid, None)
+            self._nodes.get(node, set()).discard(uid)
             return
         self.pods[uid] = one
-        self._use(one, 1)
+        if one["status"]["phase"] == "Running":
+            self._runs_since.setdefault(uid, time.monotonic())
+        if node:
+            self._nodes.setdefault(node, set()).add(uid)
+        if node and self.bound(one):
+            if before is None or "nodeName" not in before["spec"]:
+                self._to_check.append(one)
+            if "OutOf" in one["status"].get("reason", "") and uid not in self._beside_unknown:
+                self.errors.append(f"pod {name} on {node}: {one['status']['reason']}")
 
-    def _use(self, pod, sign):
-        node = pod["spec"].get("nodeName")
-        if node is None or pod["status"]["phase"] not in ("Pending", "Running"):
-            return
-        used = self.used.setdefault(node, {})
-        for resource, amount in requests(pod).items():
-            used[resource] = used.get(resource, 0) + sign * amount
-            room = self.room.get(node, {}).get(resource)
-            if sign > 0 and room is not None and used[resource] > room:
-                self.errors.append(f"node {node} has {room / 1000} {resource}, and "
-                                   f"{used[resource] / 1000} are used with pod {pod['metadata']['name']}")
+    def _check_room(self):
+        to_check, self._to_check = self._to_check, []
+        for pod in to_check:
+            node, room = pod["spec"]["nodeName"], self.room.get(pod["spec"]["nodeName"], {})
+            used = self._used_beside(node, pod)
+            for resource, amount in room.items():
+                if used.get(resource, 0) > amount:
+                    self.errors.append(f"node {node} has {amount / 1000} {resource}, and {used[resource] / 1000} "
+                                       f"are used with pod {pod['metadata']['name']}")
+
+    def _used_beside(self, node, pod):
+        """What is used on the node, with this pod, which was bound to it now."""
+        used, now = {}, time.monotonic()
+        for one in map(self.pods.get, self._nodes[node]):
+            if one["status"]["phase"] not in ("Pending", "Running"):
+                continue
+            if not self.bound(one) and now - self._runs_since.get(one["metadata"]["uid"], now) < KNOWN_AFTER:
+                self._beside_unknown.add(pod["metadata"]["uid"])
+                continue
+            for resource, amount in requests(one).items():
+                used[resource] = used.get(resource, 0) + amount
+        return used

@@ -5,14 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
+import stories
 import testbed
-
-DEFAULT = "/api/v1/namespaces/default"
-GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
+from stories import DEFAULT, GROUPS
 
 
 def pod(name, annotations=None, grace=30, labels=None, **spec):
@@ -36,13 +34,16 @@ def alive(pid):
         return False
 
 
-class ControlPlaneTest(unittest.TestCase):
+class ControlPlaneTest(stories.ClusterTest):
+    flags = ("--scheduler", "--nodes=4", "--gpus=8")
+    schedulers = ("default-scheduler",)
+
     @classmethod
-    def setUpClass(cls):
+    def start_plane(cls):
         start = time.monotonic()
-        cls.plane = testbed.Testbed("--scheduler", "--nodes=4", "--gpus=8")
-        cls.addClassCleanup(cls.plane.__exit__)
+        plane = super().start_plane()
         cls.start_seconds = time.monotonic() - start
+        return plane
 
     def phase(self, name):
         found = self.plane.get(f"{DEFAULT}/pods/{name}")
@@ -228,6 +229,8 @@ class ControlPlaneTest(unittest.TestCase):
 
 
 class EndTest(unittest.TestCase):
+    """How control planes begin and end, with nothing in them: there is nothing to check."""
+
     bare = ("--controller-manager=false", "--kubelet=false")
 
     def test_down_leaves_no_process_and_no_directory(self):
@@ -274,5 +277,4 @@ class EndTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testbed.require()
-    sys.exit(not unittest.main(exit=False, verbosity=2).result.wasSuccessful())
+    stories.main()

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import muster
+import stories
 import testbed
 
 EXAMPLES = testbed.DEPLOY.parent / "examples"
@@ -16,13 +17,13 @@ EXAMPLES = testbed.DEPLOY.parent / "examples"
 BASE = {"libc6", "libgcc-s1", "libstdc++6"}
 
 
-class ManifestsTest(unittest.TestCase):
+class ManifestsTest(stories.ClusterTest):
+    flags = ()
+
     @classmethod
-    def setUpClass(cls):
-        cls.plane = testbed.Testbed()
-        cls.addClassCleanup(cls.plane.__exit__)
-        cls.plane.install_muster()
-        cls.plane.make_kind("kubeflow.org", "v1", "PyTorchJob")  # Its operator brings it.
+    def prepare(cls, plane):
+        plane.make_kind("kubeflow.org", "v1", "PyTorchJob")  # Its operator brings it.
+        return plane.install_muster()
 
     def test_the_api_server_takes_every_manifest_and_knows_every_field(self):
         files = sorted([*testbed.DEPLOY.glob("*.yaml"), *EXAMPLES.glob("*.yaml")])
@@ -67,6 +68,8 @@ class ManifestsTest(unittest.TestCase):
 
 
 class ContainerfileTest(unittest.TestCase):
+    """Of a file: there is no cluster, and nothing to check in it."""
+
     def setUp(self):
         text = (testbed.DEPLOY / "Containerfile").read_text(encoding="utf-8")
         lines = re.sub(r"^\s*#.*\n", "", text, flags=re.M).replace("\\\n", " ").splitlines()

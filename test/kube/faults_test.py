@@ -41,7 +41,6 @@ class KillTest(ProxiedTest):
                     self.checker.wait("the gang is whole", lambda: self.checker.placed(name) == 10, 30)
                     self.checker.check()
                     self.clear()
-        self.finish()
 
     def test_it_is_killed_at_twenty_points_of_a_preemption(self):
         self.priorities(high=1000)
@@ -52,7 +51,6 @@ class KillTest(ProxiedTest):
         for kind, nth, after in points:
             with self.subTest(kind=kind, nth=nth, after=after):
                 self.preempt(f"{kind}-{nth}-{after}".lower(), kind, nth, after)
-        self.finish()
 
     def preempt(self, name, kind, nth, after):
         """A gang of five on all GPUs is stopped for another one; killed meanwhile."""
@@ -112,7 +110,6 @@ class WatchTest(ProxiedTest):
         self.checker.wait("all that are there are bound", lambda: all(
             "nodeName" in one["spec"] for one in list(self.checker.pods.values())))
         self.assertGreaterEqual(self.proxy.cuts, len(lengths) - 1)
-        self.finish()
 
     def test_etcd_is_compacted_under_the_watches(self):
         self.plane.run("nodes", "--prefix=extra-", "--gpus=2")
@@ -137,7 +134,6 @@ class WatchTest(ProxiedTest):
         away.clear()
         self.checker.wait("blue runs", lambda: self.checker.placed("blue") == 4)
         self.assertTrue(self.muster.says("expired"), self.muster.lines)
-        self.finish()
 
 
 if __name__ == "__main__":

@@ -6,15 +6,13 @@ Volcano, CompositePodGroups, groups of a PodGroup of muster.dev.
 """
 
 import json
-import sys
 import threading
-import unittest
 
+import muster
 import testbed
-from muster_kube_test import DEFAULT, MusterKube, pod
+from muster import DEFAULT, MUSTER_GROUPS, pod
 
 EXAMPLES = testbed.ROOT / "adapters/kubernetes/examples"
-MUSTER_GROUPS = "/apis/muster.dev/v1alpha1/namespaces/default/podgroups"
 ALPHA = "/apis/scheduling.k8s.io/v1alpha3/namespaces/default"
 GATES = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
 SERVED = "scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"
@@ -54,34 +52,30 @@ class Operator(threading.Thread):
         self.join()
 
 
-class GroupsTest(unittest.TestCase):
+class GroupsTest(muster.StoryTest):
+    flags = ("--nodes=2", "--gpus=2", f"--feature-gates={GATES}", f"--runtime-config={SERVED}")
+    shared = True
+    schedulers = ("muster", "volcano")
+    muster_flags = ("--no-leader-elect", "--scheduler-name", "muster", "--scheduler-name", "volcano")
+
     @classmethod
-    def setUpClass(cls):
-        cls.plane = testbed.Testbed("--nodes=2", "--gpus=2", f"--feature-gates={GATES}", f"--runtime-config={SERVED}")
-        cls.addClassCleanup(cls.plane.__exit__)
-        kubeconfig = cls.plane.install_muster()
-        cls.jobs = cls.plane.make_kind("kubeflow.org", "v1", "PyTorchJob")
-        cls.sets = cls.plane.make_kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet")
-        cls.volcano = cls.plane.make_kind("scheduling.volcano.sh", "v1beta1", "PodGroup")
-        muster = MusterKube(kubeconfig, "--no-leader-elect", "--scheduler-name", "muster",
-                            "--scheduler-name", "volcano")
-        cls.addClassCleanup(muster.__exit__)
-        muster.ready()
+    def prepare(cls, plane):
+        cls.jobs = plane.make_kind("kubeflow.org", "v1", "PyTorchJob")
+        cls.sets = plane.make_kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet")
+        cls.volcano = plane.make_kind("scheduling.volcano.sh", "v1beta1", "PodGroup")
+        return super().prepare(plane)
 
-    def tearDown(self):
-        for path in (self.jobs, self.sets, self.volcano, MUSTER_GROUPS, f"{ALPHA}/podgroups", f"{ALPHA}/compositepodgroups",
-                     "/apis/batch/v1/namespaces/default/jobs", f"{DEFAULT}/pods"):
+    def setUp(self):
+        super().setUp()
+        self.run_muster()
+
+    def clear(self):
+        for path in (self.jobs, self.sets, self.volcano, f"{ALPHA}/compositepodgroups"):
             self.plane.api("DELETE", f"{path}?propagationPolicy=Background", {"gracePeriodSeconds": 0})
-        testbed.wait("all pods are gone", lambda: not self.plane.get(f"{DEFAULT}/pods")["items"])
+        super().clear()
 
-    def pods(self):
-        return {one["metadata"]["name"]: one for one in self.plane.get(f"{DEFAULT}/pods")["items"]
-                if "deletionTimestamp" not in one["metadata"]}
-
-    def bound(self, prefix=""):
-        return sorted(name for name, one in self.pods().items()
-                      if name.startswith(prefix) and "nodeName" in one["spec"]
-                      and one["status"]["phase"] in ("Pending", "Running"))
+    def bound_of(self, prefix):
+        return [name for name in self.bound() if name.startswith(prefix)]
 
     def told(self, name):
         return next((one["message"] for one in self.pods()[name]["status"].get("conditions", [])
@@ -101,20 +95,21 @@ class GroupsTest(unittest.TestCase):
         self.addCleanup(operator.stop)
         testbed.wait("all pods are there", lambda: len(self.pods()) == 8)
         testbed.wait("four run", lambda: len(self.bound()) == 4)
-        first, second = ("red", "blue") if self.bound("red") else ("blue", "red")
-        self.assertEqual(4, len(self.bound(first)))
+        first, second = ("red", "blue") if self.bound_of("red") else ("blue", "red")
+        self.assertEqual(4, len(self.bound_of(first)))
         testbed.wait("the others are told", lambda: "nvidia.com/gpu" in self.told(f"{second}-master-0"))
         # A pod that is made again goes on in the place that was kept.
         before = self.pods()[f"{first}-worker-1"]
         self.plane.api("DELETE", f"{DEFAULT}/pods/{first}-worker-1?gracePeriodSeconds=0")
         testbed.wait("it is made again and runs", lambda: (
-            len(self.bound(first)) == 4
+            len(self.bound_of(first)) == 4
             and self.pods()[f"{first}-worker-1"]["metadata"]["uid"] != before["metadata"]["uid"]))
-        self.assertEqual([], self.bound(second))
+        self.assertEqual([], self.bound_of(second))
         self.plane.api("DELETE", f"{self.jobs}/{first}")
-        for name in self.bound(first):  # The garbage collector takes half a minute to know a new kind.
+        for name in self.bound_of(first):  # The garbage collector takes half a minute to know a new kind.
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}?gracePeriodSeconds=0")
-        testbed.wait("the other one runs", lambda: len(self.bound(second)) == 4)
+        testbed.wait("the other one runs", lambda: len(self.bound_of(second)) == 4)
+        operator.stop()
 
     def test_each_replica_of_a_leader_worker_set_is_a_gang(self):
         """With the labels that its operator gives its pods."""
@@ -182,5 +177,4 @@ class GroupsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testbed.require()
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+    muster.main()

@@ -4,43 +4,33 @@
     life_test.py MUSTER_KUBE
 """
 
-import sys
 import time
-import unittest
 
+import muster
 import testbed
-from muster import DEFAULT, JOBS, MusterKube, pod
+from muster import DEFAULT, JOBS, pod
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
-class LifeTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.plane = testbed.Testbed("--nodes=2", "--gpus=2")
-        cls.addClassCleanup(cls.plane.__exit__)
-        cls.plane.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
-        cls.muster = MusterKube(cls.plane.install_muster(), "--no-leader-elect", "--spot-taint=example.com/goes").ready()
-        cls.addClassCleanup(cls.muster.__exit__)
+class LifeTest(muster.StoryTest):
+    shared = True
+    muster_flags = ("--no-leader-elect", "--spot-taint=example.com/goes")
 
-    def tearDown(self):
-        for path in (JOBS, f"{DEFAULT}/pods"):
-            self.plane.api("DELETE", f"{path}?propagationPolicy=Background")
-        testbed.wait("nothing runs", lambda: not self.plane.get(f"{DEFAULT}/pods")["items"])
+    def setUp(self):
+        super().setUp()
+        self.priorities(high=1000)
+        self.run_muster()
 
-    def job(self, name):
+    def job_of_one(self, name):
         """A Job of one pod, which fails with it."""
         template = pod(gpus=1, labels={"job": name})
         template["spec"]["terminationGracePeriodSeconds"] = 5  # A busy machine looks at it meanwhile.
         self.plane.create(JOBS, {"metadata": {"name": name}, "spec": {"template": template}})
         return testbed.wait(f"{name} runs", lambda: self.running(name))
 
-    def pods(self, job):
-        return self.plane.get(f"{DEFAULT}/pods?labelSelector=job={job}")["items"]
-
     def running(self, job):
-        return next((one for one in self.pods(job) if one["status"]["phase"] == "Running"
-                     and "deletionTimestamp" not in one["metadata"]), None)
+        return next((one for one in self.pods(f"job={job}").values() if one["status"]["phase"] == "Running"), None)
 
     def events(self, reason):
         return [one for one in self.plane.get(EVENTS)["items"] if one["reason"] == reason]
@@ -48,7 +38,7 @@ class LifeTest(unittest.TestCase):
     def test_the_pod_that_saved_last_makes_room_and_its_job_is_told(self):
         names = [f"saves-{i}" for i in range(4)]
         for name in names:
-            self.job(name)
+            self.job_of_one(name)
         victim = self.running("saves-2")
         time.sleep(1.1)
         checkpoint = f"muster.dev/checkpoint={int(time.time())}"
@@ -72,7 +62,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(["saves-2"], told)
 
     def test_a_node_that_goes_away_is_left(self):
-        first = self.job("moves")["spec"]["nodeName"]
+        first = self.job_of_one("moves")["spec"]["nodeName"]
         self.plane.kubectl("taint", "node", first, "example.com/goes=1:NoSchedule")
         testbed.wait("it runs on the other", lambda: (
             self.running("moves") or {"spec": {"nodeName": first}})["spec"]["nodeName"] != first)
@@ -88,6 +78,4 @@ class LifeTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testbed.require()
-    result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False).result
-    sys.exit(not result.wasSuccessful())
+    muster.main()

@@ -1,23 +1,24 @@
 """What tests of muster-kube on a real control plane share: the program, pods, and the end of each
-test, at which a checker that reads the API server alone has the word."""
+test, at which a checker that reads the API server alone has the word (stories.py)."""
 
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import threading
-import unittest
 
+import stories
 import testbed
-from checker import Checker
+from stories import DEFAULT, GROUPS, main  # noqa: F401
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
 PLUGIN = pathlib.Path(PROGRAM).with_name("kubectl-muster")
-DEFAULT = "/api/v1/namespaces/default"
+# Where ctest kills a test that takes too long, the program does not stay. It is the thread that counts.
+ENDS_WITH_US = [word, "--pdeathsig", "KILL"] if (word := shutil.which("setpriv")) else []
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
-GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
 MUSTER_GROUPS = "/apis/muster.dev/v1alpha1/namespaces/default/podgroups"
 QUEUES = "/apis/muster.dev/v1alpha1/queues"
 
@@ -30,7 +31,7 @@ class MusterKube:
         with open(kubeconfig, encoding="utf-8") as file:
             self.token = json.load(file)["users"][0]["user"]["token"]
         self.process = subprocess.Popen(
-            [PROGRAM, "--kubeconfig", kubeconfig, *flags],
+            [*ENDS_WITH_US, PROGRAM, "--kubeconfig", kubeconfig, *flags],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
         self.reader.start()
@@ -98,42 +99,28 @@ def pod(gpus=0, cpu="100m", run_for=None, group=None, priority=None, stop_for=No
     return {"metadata": {"annotations": annotations, **metadata}, "spec": spec}
 
 
-class StoryTest(unittest.TestCase):
-    """Each test has a control plane of its own, or, if `shared`, those of a class have one together,
-    from which each takes away what it made."""
+class StoryTest(stories.ClusterTest):
+    """A story of muster-kube. `flags` are of the control plane; a class may have other `muster_flags`."""
 
-    flags = ("--nodes=2", "--gpus=2")
     shared = False
-    plane = None
+    muster_flags = ("--no-leader-elect",)
 
     @classmethod
-    def start_plane(cls):
-        return testbed.Testbed(*cls.flags)
-
-    @classmethod
-    def setUpClass(cls):
-        if cls.shared:
-            cls.plane = cls.start_plane()
-            cls.addClassCleanup(cls.plane.__exit__)
-            cls.kubeconfig = cls.plane.install_muster()
+    def prepare(cls, plane):
+        return plane.install_muster()
 
     def setUp(self):
-        if not self.shared:
-            self.plane = self.start_plane()
-            self.addCleanup(self.plane.__exit__)
-            self.kubeconfig = self.plane.install_muster()
+        super().setUp()
         self.muster = None  # Which was started last.
-        self.checker = Checker(self.plane)
-        self.addCleanup(self.checker.stop)
         if self.shared:
             self.addCleanup(self.clear)
 
     def finish(self):
         """The end of each test. Whatever was done: nothing was bound twice, no gang is in part, and once all is over
         a gang runs that needs the whole cluster."""
-        self.checker.check()
+        super().finish()
         self.clear()
-        if not self.muster.running():
+        if not self.muster or not self.muster.running():
             self.run_muster()
         self.run_on_all_nodes()
         self.checker.check()
@@ -147,8 +134,8 @@ class StoryTest(unittest.TestCase):
             self.plane.create(f"{DEFAULT}/pods", one)
         try:
             self.checker.wait("a gang has the whole cluster", lambda: self.checker.placed("whole") == len(nodes), 30)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\nconditions: {self.conditions()}\noutput: {self.muster.lines}") from None
+        except testbed.TimedOut as error:
+            raise testbed.TimedOut(f"{error}\nconditions: {self.conditions()}\noutput: {self.muster.lines}") from None
 
     def conditions(self):
         """What is said of pods that wait, by name."""
@@ -164,7 +151,7 @@ class StoryTest(unittest.TestCase):
             self.plane.get(path)["items"] for path in (JOBS, GROUPS, MUSTER_GROUPS, QUEUES, f"{DEFAULT}/pods")))
 
     def run_muster(self, *flags, kubeconfig=None):
-        self.muster = MusterKube(kubeconfig or self.kubeconfig, *(flags or ("--no-leader-elect",)))
+        self.muster = MusterKube(kubeconfig or self.kubeconfig, *(flags or self.muster_flags))
         self.addCleanup(self.muster.__exit__)
         return self.muster.ready()
 
@@ -210,15 +197,3 @@ class StoryTest(unittest.TestCase):
     def delete(self, *names):
         for name in names:
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}?gracePeriodSeconds=0")
-
-
-def main():
-    testbed.require()
-    result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False).result
-    # All of it shares two cores with a whole control plane: one more try, which is told.
-    failed = sorted({getattr(test, "test_case", test).id().removeprefix("__main__.")
-                     for test, _ in result.failures + result.errors})
-    if failed and len(failed) < 3:
-        print("tried again:", *failed, file=sys.stderr, flush=True)
-        result = unittest.main(argv=sys.argv[:1] + failed, verbosity=2, exit=False).result
-    sys.exit(not result.wasSuccessful())

@@ -33,7 +33,6 @@ class MusterKubeTest(muster.StoryTest):
         self.assertNotIn("failed", [
             condition["type"].lower() for condition in
             self.plane.get(f"{JOBS}/test2")["status"].get("conditions", [])])
-        self.finish()
 
     def test_two_gangs_of_four_on_four_gpus(self):
         self.run_muster()
@@ -50,7 +49,6 @@ class MusterKubeTest(muster.StoryTest):
         for name in self.pods("gang=red"):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.finish()
 
     def test_a_bound_pod_has_an_event(self):
         self.run_muster()
@@ -113,7 +111,6 @@ class MusterKubeTest(muster.StoryTest):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         self.gang("blue", 4)
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.finish()
 
     def test_the_second_replica_takes_over(self):
         flags = ("--lease-duration=3", "--longest-request=1")
@@ -129,7 +126,6 @@ class MusterKubeTest(muster.StoryTest):
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}")
         self.gang("blue", 4)
         testbed.wait("blue runs", lambda: len(self.bound("gang=blue")) == 4)
-        self.finish()
 
     def test_a_binding_that_somebody_else_won(self):
         self.run_muster()
@@ -142,7 +138,6 @@ class MusterKubeTest(muster.StoryTest):
         testbed.wait("all are bound", lambda: len(self.bound()) == 20)
         self.gang("red", 4)
         testbed.wait("red runs", lambda: len(self.bound("gang=red")) == 4)
-        self.finish()
 
 
 if __name__ == "__main__":

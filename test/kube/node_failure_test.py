@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of a node that is silent, and of one that is tainted."""
 
-import sys
-import unittest
-
+import stories
 import testbed
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -17,11 +15,10 @@ def pod(name, node, tolerate):
                         for key in ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready")]}}
 
 
-class NodeFailureTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.plane = testbed.Testbed("--lifecycle", "--nodes=2")
-        cls.addClassCleanup(cls.plane.__exit__)
+class NodeFailureTest(stories.ClusterTest):
+    """No scheduler runs: the checker sees that nothing was bound anew."""
+
+    flags = ("--lifecycle", "--nodes=2")
 
     def taints(self, node):
         return {taint["key"] for taint in self.plane.get(f"/api/v1/nodes/{node}")["spec"].get("taints", [])}
@@ -50,5 +47,4 @@ class NodeFailureTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testbed.require()
-    sys.exit(not unittest.main(exit=False, verbosity=2).result.wasSuccessful())
+    stories.main()

@@ -75,7 +75,6 @@ exec {shlex.quote(self.plane.program)} kubectl "$@"
         self.assertIn("NotFound", error)
         self.assertEqual([], subprocess.run(
             ["pgrep", "-f", f"{kubectl} port-forward"], capture_output=True, text=True).stdout.split())
-        self.finish()
 
     def test_nobody_answers_and_wrong_command_lines(self):
         port = self.listen("--no-leader-elect")
@@ -90,7 +89,6 @@ exec {shlex.quote(self.plane.program)} kubectl "$@"
         self.assertIn("expected http://127.0.0.1:PORT", error)
         for wrong in ((), ("why",), ("what-if", "--add-nodes=2"), ("queue", "-o", "yaml")):
             self.assertEqual(2, self.ask(*wrong)[0], wrong)
-        self.finish()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,6 @@ class PreemptedJobTest(muster.StoryTest):
             condition["type"] == "DisruptionTarget" for condition in one["status"].get("conditions", []))]
         self.assertEqual(self.times, len(stopped))
         self.assertNotIn("patient", self.warned())
-        self.finish()
 
     def warned(self):
         """Jobs with an Event that tells what a preemption does to them."""
@@ -63,7 +62,6 @@ class PreemptedJobTest(muster.StoryTest):
         testbed.wait("the Job has failed", lambda: "Failed" in [
             one["type"] for one in self.plane.get(f"{JOBS}/hasty")["status"].get("conditions", [])])
         testbed.wait("it has an Event", lambda: self.warned() == {"hasty"})
-        self.finish()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ lease.
     replicas_test.py MUSTER_KUBE
 """
 
+import math
 import signal
 import time
 
@@ -26,6 +27,12 @@ class ReplicasTest(ProxiedTest):
         self.first = self.run_muster(*FLAGS, kubeconfig=self.proxy.kubeconfig)
         self.second = self.muster = MusterKube(self.kubeconfig, *FLAGS)
         self.addCleanup(self.second.__exit__)
+        self.goes_on = math.inf  # When the former leader does.
+
+    def finish(self):
+        super().finish()
+        # Nor did it ask twice for what another one asks for.
+        self.assertEqual([], [one.path for one in self.proxy.of("bind", "evict", since=self.goes_on)])
 
     def lease(self):
         return self.plane.get("/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-kube")["spec"]
@@ -41,7 +48,6 @@ class ReplicasTest(ProxiedTest):
         self.checker.wait("the other one goes on", lambda: self.checker.placed("red") == 8, 30)
         # Its lease, and what a request that it may have left can take.
         self.assertGreater(time.monotonic() - killed, 3)
-        self.finish()
 
     def test_the_leader_stands_still_for_longer_than_its_lease_while_it_binds(self):
         at = At(self.proxy, "bind", 3, True, lambda: self.first.send(signal.SIGSTOP))
@@ -56,16 +62,14 @@ class ReplicasTest(ProxiedTest):
         self.gang("blue", 8)
         self.checker.wait("blue runs", lambda: self.checker.placed("blue") == 8, 30)
         self.gang("green", 8)
-        goes_on = time.monotonic()
+        self.goes_on = time.monotonic()
         self.first.send(signal.SIGCONT)
-        testbed.wait("it asks for its lease", lambda: self.proxy.of("lease", since=goes_on), 10)
+        testbed.wait("it asks for its lease", lambda: self.proxy.of("lease", since=self.goes_on), 10)
         testbed.wait("it knows", lambda: self.first.says("does not lead any more"), 10)
         time.sleep(4)
-        self.assertEqual([], [f"{one.method} {one.path}" for one in self.proxy.of(since=goes_on) if one.kind != "lease"])
+        self.assertEqual([], [f"{one.method} {one.path}" for one in self.proxy.of(since=self.goes_on)
+                              if one.kind != "lease"])
         self.assertEqual(holder, self.lease()["holderIdentity"])
-        self.finish()
-        # Nor did it ask twice for what another one asks for.
-        self.assertEqual([], [one.path for one in self.proxy.of("bind", "evict", since=goes_on)])
 
 
 if __name__ == "__main__":

@@ -182,7 +182,6 @@ class RightsTest(ProxiedTest):
         testbed.wait("the lease is renewed", lambda: any(right[3] == "update" for right in self.used()))
         self.assertEqual(sorted(self.granted()), sorted(self.used()))
         self.assertEqual(set(), self.used(refused=True))
-        self.finish()
 
     def test_each_right_is_needed(self):
         for right in self.granted():

@@ -26,21 +26,38 @@ def binary():
     return found.stdout.strip() if found.returncode == 0 else None
 
 
+def missing():
+    """Why there is no control plane to test with; None if there is one."""
+    return None if binary() else "no control plane: ./dev kube build makes one, and needs Go"
+
+
 def require():
-    """Ends the program as skipped if there is no control plane to test with."""
-    if binary() is None:
-        print("[  SKIPPED ] no control plane: ./dev kube build makes one, and needs Go")
+    """Ends the program as skipped if there is no control plane."""
+    if why := missing():
+        print(f"[  SKIPPED ] {why}")
         sys.exit(77)
 
 
+class TimedOut(AssertionError):
+    """What a test waits for did not come in time."""
+
+
 def wait(what, condition, seconds=60):
-    """Returns the first true value of condition(); AssertionError if none comes in time."""
+    """Returns the first true value of condition(); TimedOut if none comes in time."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
+            raise TimedOut(f"not within {seconds} s: {what}")
         time.sleep(0.05)
     return value
+
+
+def timed_out(error):
+    """Whether nothing else is wrong than that something did not come in time. Tests of what has two cores
+    together with a whole control plane are tried again for that, and for nothing else."""
+    while isinstance(error, TimedOut):
+        error = error.__cause__ or error.__context__
+    return error is None
 
 
 def rbac_path(kind):

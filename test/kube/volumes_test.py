@@ -127,7 +127,6 @@ class VolumesTest(muster.StoryTest):
         self.claim("data", "static", volumeName="pv-of-data")
         testbed.wait("it runs", lambda: self.node_of("late"))
         self.assertEqual("node-1", self.node_of("late"))
-        self.finish()
 
     def test_a_volume_is_made_for_the_node_that_was_chosen(self):
         with Provisioner(self.plane) as provisioner:
@@ -141,7 +140,6 @@ class VolumesTest(muster.StoryTest):
             testbed.wait("it runs", lambda: self.node_of("one"))
             self.assertEqual([("scratch", self.node_of("one"))], provisioner.asked)
             self.assertEqual("Bound", self.plane.get(f"{CLAIMS}/scratch")["status"]["phase"])
-        self.finish()
 
     def test_where_none_can_be_made_another_node_is_tried(self):
         with Provisioner(self.plane, refuses=("node-0", "node-1")) as provisioner:
@@ -150,7 +148,6 @@ class VolumesTest(muster.StoryTest):
             testbed.wait("it runs", lambda: self.node_of("one"))
             self.assertEqual("node-2", self.node_of("one"))
             self.assertEqual(("scratch", "node-2"), provisioner.asked[-1])
-        self.finish()
 
     def test_no_pod_of_a_gang_is_bound_before_all_have_their_volumes(self):
         with Provisioner(self.plane) as provisioner:
@@ -166,7 +163,6 @@ class VolumesTest(muster.StoryTest):
             self.assertEqual([None] * 3, [self.node_of(f"g-{i}") for i in range(3)])
             provisioner.hold.clear()
             testbed.wait("all run", lambda: all(self.node_of(f"g-{i}") for i in range(3)))
-        self.finish()
 
     def test_each_pod_has_a_local_volume_of_its_own(self):
         for node in ("node-0", "node-2"):
@@ -183,7 +179,6 @@ class VolumesTest(muster.StoryTest):
             taken[claim["spec"]["volumeName"]] = name
             self.assertEqual(self.node_of(name), claim["spec"]["volumeName"].rsplit("-", 1)[0])
         self.assertEqual(2, len(taken))
-        self.finish()
 
 
 if __name__ == "__main__":

@@ -91,7 +91,6 @@ class WatchingTest(muster.StoryTest):
         self.assertGreaterEqual(metrics["muster_event_to_request_seconds_count"][""], 4)
         self.assertLess(metrics["muster_event_to_request_seconds_sum"][""], 1)
         self.assertEqual(2, metrics["muster_nodes"][""])
-        self.finish()
 
     def test_the_dashboard_shows_metrics_that_are_there(self):
         self.watch()
@@ -112,7 +111,6 @@ class WatchingTest(muster.StoryTest):
                             for one in expressions))
         # What is told and shown nowhere is no mistake, but for queues and reasons.
         self.assertIn("muster_groups_waiting", named)
-        self.finish()
 
     def test_a_queues_status_is_what_waits_and_runs_there(self):
         self.watch()
@@ -128,7 +126,6 @@ class WatchingTest(muster.StoryTest):
         heads, values = (line.split() for line in table.splitlines())
         row = dict(zip([head for head in heads if head not in ("PARENT", "CLOSED")], values))
         self.assertEqual(("1", "1", "4"), (row["PENDING"], row["RUNNING"], row["PODS"]), table)
-        self.finish()
 
     def test_people_are_told_what_they_may_read(self):
         self.watch()
@@ -154,7 +151,6 @@ class WatchingTest(muster.StoryTest):
         self.assertEqual([("start", "blue")], [(one["kind"], one["group"]) for one in json.loads(text)["decisions"]])
         self.assertEqual(4, len(self.bound("gang=red")))  # It was only asked.
         self.check_secrets(tenant, operator, stranger)
-        self.finish()
 
     def check_secrets(self, *tokens):
         for line in list(self.muster.lines):
@@ -169,7 +165,6 @@ class WatchingTest(muster.StoryTest):
             answer if (answer := self.ask(f"{QUESTIONS}/gangs?namespace=default", tenant))[0] == 503 else None), 30)
         self.assertIn("did not say who asks", text)
         self.assertEqual((200, "ok\n"), self.ask("/readyz"))
-        self.finish()
 
     def test_kubectl_muster_asks_as_the_kubeconfig_says(self):
         self.watch()
@@ -191,7 +186,6 @@ class WatchingTest(muster.StoryTest):
         code, out, _ = self.plugin(operator, "what-if", "--finish", "red")
         self.assertEqual(0, code)
         self.assertIn("blue", out)
-        self.finish()
 
     def plugin(self, token, *arguments):
         """kubectl muster, as kubectl finds it on PATH: exit code, output, errors."""

@@ -8,10 +8,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+from reported import main  # noqa: E402, F401
+
+# Where ctest kills a test that takes too long, its daemon does not stay. It is the thread that counts.
+ENDS_WITH_US = [word, "--pdeathsig", "KILL"] if (word := shutil.which("setpriv")) else []
 
 
 class Refused(Exception):
@@ -76,7 +82,7 @@ class Daemon:
     def start(self):
         with open(self.folder / "musterd.log", "ab") as log:
             self.process = subprocess.Popen(
-                [self.programs / "musterd", "--state", self.folder / "state", "--socket",
+                [*ENDS_WITH_US, self.programs / "musterd", "--state", self.folder / "state", "--socket",
                  self.socket, *self.options], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         until = time.monotonic() + 30
         while True:

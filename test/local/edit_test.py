@@ -5,7 +5,7 @@ import os
 import sys
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, main
 
 
 class EditTest(unittest.TestCase):
@@ -65,4 +65,4 @@ class EditTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from daemon import Daemon, Refused, cgroups_with
+from daemon import Daemon, Refused, cgroups_with, main
 
 
 def alive(marker):
@@ -39,7 +39,7 @@ class FaultsTest(unittest.TestCase):
     def test_the_kernel_holds_a_job_to_its_memory(self):
         at = cgroups_with("memory")
         if at is None:
-            self.skipTest("[  SKIPPED ] no memory controller of cgroup version 2 for this user")
+            self.skipTest("no memory controller of cgroup version 2 for this user")
         cgroups = at / f"muster-faults-{os.getpid()}"
         config = pathlib.Path(tempfile.mkdtemp()) / "musterd.yaml"
         self.addCleanup(shutil.rmtree, config.parent)
@@ -151,7 +151,7 @@ class FaultsTest(unittest.TestCase):
         most = int(status.split("VmHWM:")[1].split()[0])
         self.assertLess(most, 400 << 10, "kB")
 
-    @unittest.skipUnless(os.geteuid() == 0, "[  SKIPPED ] other users: needs root")
+    @unittest.skipUnless(os.geteuid() == 0, "other users: needs root")
     def test_another_user_neither_stops_a_job_nor_reads_it(self):
         d = self.daemon("--gpus", 1)
         job = d.submit(["sh", "-c", "echo secret; sleep 1000"], gpus=1)
@@ -203,14 +203,14 @@ class FaultsTest(unittest.TestCase):
         self.assertIn("65534", text)
         self.assertIn("Permission denied", text)
 
-    @unittest.skipUnless(os.geteuid() == 0, "[  SKIPPED ] a full disk: needs root")
+    @unittest.skipUnless(os.geteuid() == 0, "a full disk: needs root")
     def test_a_full_disk_is_told_and_nothing_is_lost(self):
         disk = Daemon(PROGRAMS).folder / "disk"
         disk.mkdir()
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "none", disk],
                                  capture_output=True, check=False)
         if mounted.returncode != 0:
-            self.skipTest("[  SKIPPED ] a full disk: nothing can be mounted here")
+            self.skipTest("a full disk: nothing can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
         d = Daemon(PROGRAMS, "--gpus", 1, folder=disk)
         d.start()
@@ -304,4 +304,4 @@ class FaultsTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -11,10 +11,11 @@ import textwrap
 import unittest
 
 import tiny_image
-from daemon import Daemon, Refused
+from daemon import Daemon, Refused, main
 from tiny_image import bubblewrap_works, make_root, podman
 
 NOBODY = 65534
+SECONDS = str(100_000 + os.getpid())  # To sleep, as nobody else does on this machine.
 
 
 class ImagesTest(unittest.TestCase):
@@ -69,18 +70,18 @@ class Stories:
     """Of whatever runs images."""
 
     def test_a_stop_is_heeded_and_nothing_is_left(self):
-        number = self.job(self.script("""
+        number = self.job(self.script(f"""
             trap 'echo saved; exit 3' TERM
-            setsid sleep 86411 &
+            setsid sleep {SECONDS} &
             echo up > up
             while :; do sleep 0.02; done
             """), terminationGracePeriodSeconds=60)
-        self.d.until(lambda: (self.work / "up").exists() and runs("sleep", "86411"))
+        self.d.until(lambda: (self.work / "up").exists() and runs("sleep", SECONDS))
         self.d.delete(f"/v1/jobs/{number}")
         self.d.finished(number)
         # The shell may tell of the sleep that was stopped with it.
         self.assertEqual(self.d.output(number).splitlines()[-1], "saved")
-        self.d.until(lambda: not runs("sleep", "86411"))
+        self.d.until(lambda: not runs("sleep", SECONDS))
 
     def test_the_daemon_may_be_killed_meanwhile(self):
         number = self.job(self.script("""
@@ -377,12 +378,12 @@ class ApptainerTest(ContainerStories, ImagesTest):
         self.assertEqual(self.d.output(number).splitlines()[-1], "hello a b,c")
 
     def test_who_knows_nothing_of_stops_is_stopped(self):
-        number = self.job({"image": self.image, "command": ["/usr/bin/sleep", "86412"]},
+        number = self.job({"image": self.image, "command": ["/usr/bin/sleep", SECONDS]},
                           terminationGracePeriodSeconds=1000)
-        self.d.until(lambda: runs("/usr/bin/sleep", "86412"))
+        self.d.until(lambda: runs("/usr/bin/sleep", SECONDS))
         self.d.delete(f"/v1/jobs/{number}")
         self.d.finished(number)
-        self.d.until(lambda: not runs("/usr/bin/sleep", "86412"))
+        self.d.until(lambda: not runs("/usr/bin/sleep", SECONDS))
 
 
 class NoneTest(ImagesTest):
@@ -399,4 +400,4 @@ class NoneTest(ImagesTest):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -4,7 +4,7 @@
 import sys
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, main
 
 
 class InputTest(unittest.TestCase):
@@ -46,4 +46,4 @@ class InputTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main()
+    main()

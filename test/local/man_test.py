@@ -8,7 +8,8 @@ import subprocess
 import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from daemon import ROOT, main
+
 SLURM = ["sbatch", "squeue", "scancel", "sinfo", "sacct", "srun"]
 PAGES = ["muster.1", "muster-slurm.1", "muster-shim.8", "musterd.8", "musterd.conf.5"]
 
@@ -88,7 +89,5 @@ class ManTest(unittest.TestCase):
 if __name__ == "__main__":
     MANUAL = pathlib.Path(sys.argv.pop(2))
     PROGRAMS = pathlib.Path(sys.argv.pop(1))
-    if not MANUAL.is_dir() or shutil.which("man") is None:
-        print("skipped: no pages (scdoc), or no man")
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    there = MANUAL.is_dir() and shutil.which("man")
+    main(skip=None if there else "no pages (scdoc), or no man")

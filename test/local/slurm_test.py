@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, main
 
 NAMES = ["sacct", "sbatch", "scancel", "sinfo", "squeue", "srun"]
 
@@ -175,4 +175,4 @@ class SlurmTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -9,7 +9,7 @@ import textwrap
 import time
 import unittest
 
-from daemon import ROOT, Daemon, Refused
+from daemon import ROOT, Daemon, Refused, main
 
 TRAIN = ROOT / "examples/local_jobs/train.py"
 MEET = textwrap.dedent("""\
@@ -254,4 +254,4 @@ class StoryTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from daemon import Daemon, Refused
+from daemon import Daemon, Refused, main
 
 
 class UpkeepTest(unittest.TestCase):
@@ -113,4 +113,4 @@ class UpkeepTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAMS = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 import urllib.parse
 
-from daemon import Daemon
+from daemon import Daemon, main
 
 
 def refused(*options):
@@ -212,4 +212,4 @@ class WebTest(unittest.TestCase):
 if __name__ == "__main__":
     PROGRAMS = pathlib.Path(sys.argv.pop(1))
     NVML = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
-    unittest.main(verbosity=2)
+    main()
