@@ -1,6 +1,7 @@
 #include "adapters/local/gpu/nvml.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -24,12 +25,16 @@ constexpr char kTwo[] =
 // A machine whose driver says what the lines say.
 class NvmlTest : public testing::Test {
  protected:
+  NvmlTest() { EXPECT_NE(mkdtemp(folder_.data()), nullptr); }
+  ~NvmlTest() override { std::filesystem::remove_all(folder_); }
+
+  const std::string& folder() const { return folder_; }
+
   absl::StatusOr<std::unique_ptr<Nvml>> Load(const std::string& lines) {
-    const std::string file =
-        testing::TempDir() + "/fake_nvml_" + std::to_string(getpid()) + ".txt";
+    const std::string file = folder_ + "/fake_nvml.txt";
     std::ofstream(file) << lines;
     setenv("FAKE_NVML", file.c_str(), 1);
-    return Nvml::Load(FAKE_NVML_LIBRARY, testing::TempDir() + "/no-sysfs");
+    return Nvml::Load(FAKE_NVML_LIBRARY, folder_ + "/no-sysfs");
   }
 
   std::vector<Gpu> List(const std::string& lines) {
@@ -42,6 +47,9 @@ class NvmlTest : public testing::Test {
     EXPECT_TRUE(gpus.ok()) << gpus.status();
     return gpus.ok() ? *gpus : std::vector<Gpu>();
   }
+
+ private:
+  std::string folder_ = testing::TempDir() + "nvml-XXXXXX";
 };
 
 TEST_F(NvmlTest, AMachineWithoutADriverIsNotFound) {
@@ -144,10 +152,10 @@ TEST_F(NvmlTest, WhereProcessesAreNotToldThereAreNone) {
 }
 
 TEST_F(NvmlTest, NumaNodesComeFromSysfs) {
-  const std::string sysfs = testing::TempDir() + "/sysfs";
-  const std::string folder = sysfs + "/bus/pci/devices/0000:3b:00.0";
-  ASSERT_EQ(system(("mkdir -p " + folder).c_str()), 0);
-  std::ofstream(folder + "/numa_node") << "1\n";
+  const std::string sysfs = folder() + "/sysfs";
+  const std::string device = sysfs + "/bus/pci/devices/0000:3b:00.0";
+  std::filesystem::create_directories(device);
+  std::ofstream(device + "/numa_node") << "1\n";
   ASSERT_TRUE(Load(kTwo).ok());
   auto nvml = Nvml::Load(FAKE_NVML_LIBRARY, sysfs);
   ASSERT_TRUE(nvml.ok());

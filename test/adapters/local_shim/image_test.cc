@@ -228,9 +228,14 @@ class ShimImageTest : public testing::Test {
 };
 
 TEST_F(ShimImageTest, ATaskFindsItsImageAndItsUser) {
+  // Its /tmp is not the machine's, where nobody has a file of this name.
+  const std::string scratch =
+      "/tmp/" + fs::path(run_.folder()).filename().string() + "-new";
   ShimSpec spec = Script(
       "cat /etc/os; ls /; id -u; pwd; echo $PWD; (: > /new) 2> /dev/null || "
-      "echo read-only; : > /tmp/new && echo scratch; grep NoNewPriv "
+      "echo read-only; : > " +
+      scratch +
+      " && echo scratch; grep NoNewPriv "
       "/proc/self/status");
   spec.directory = "/etc";
   const ShimExit exit = run_.Run(spec);
@@ -240,7 +245,7 @@ TEST_F(ShimImageTest, ATaskFindsItsImageAndItsUser) {
   EXPECT_THAT(run_.Output(),
               HasSubstr("\n" + uid + "\n/etc\n/etc\nread-only\nscratch\n"));
   EXPECT_THAT(run_.Output(), testing::Not(HasSubstr("\nhome\n")));
-  EXPECT_FALSE(fs::exists("/tmp/new"));
+  EXPECT_FALSE(fs::exists(scratch));
 }
 
 TEST_F(ShimImageTest, AStopLeavesTheTaskItsGrace) {
