@@ -14,6 +14,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTION = r"(?<![\w-])--[a-z][\w-]*"
+# A program, its command, what it is given.
+CALL = r"(?:^|[\s`/])(muster-sim|muster|kubectl muster) ([a-z][\w-]*)([^`\n#|]*)"
 # What is said of other programs: of kubectl, git, systemd and the like.
 OTHERS = {
     "docs/kubernetes.md": {"--overwrite", "--field-selector", "--install"},
@@ -29,8 +31,8 @@ def help_of(*words):
                           check=True, timeout=20).stdout
 
 
-def commands_of(program):
-    listed = help_of(program).partition("\nSubcommands:\n")[2]
+def commands_of(*words):
+    listed = help_of(*words).partition("\nSubcommands:\n")[2]
     return re.findall(r"^  ([a-z][\w-]*)", listed, re.M)
 
 
@@ -50,9 +52,8 @@ def all_options(program):
     found = dict(options_of(program))
     for command in commands_of(program):
         found |= options_of(program, command)
-        if program == "muster":  # muster cron list, muster node drain
-            for inner in re.findall(r"^  ([a-z][\w-]*)", help_of(program, command).partition("\nSubcommands:\n")[2], re.M):
-                found |= options_of(program, command, inner)
+        for inner in commands_of(program, command):  # muster cron list, muster node drain
+            found |= options_of(program, command, inner)
     return found
 
 
@@ -80,14 +81,14 @@ class OptionsTest(unittest.TestCase):
         looked_at = 0
         for name in ("README.md", *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs").glob("*.md"))):
             text = page(name).replace("\\\n", " ")
-            for call in re.finditer(r"(?:^|[\s`/])(muster-sim|muster|kubectl muster) ([a-z][\w-]*)([^`\n#|]*)", text, re.M):
+            for call in re.finditer(CALL, text, re.M):
                 program, command, rest = call[1].replace(" ", "-"), call[2], call[3]
                 if command not in COMMANDS[program] or command == "slurm":
                     continue
                 rest = re.split(r" -- ", rest)[0]  # Then comes the user's own command.
                 options = options_of(program, command) | options_of(program) | dict.fromkeys(GLOBAL)
                 inner = rest.split()[:1]
-                if inner and re.fullmatch(r"[a-z]+", inner[0]) and f"\n  {inner[0]} " in help_of(program, command):
+                if inner and inner[0] in commands_of(program, command):
                     options |= options_of(program, command, inner[0])
                 for option in re.findall(OPTION, rest):
                     looked_at += 1
