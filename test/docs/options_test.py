@@ -6,6 +6,7 @@ of the manual is made of, the document names all. docs/slurm.md and the manual's
 test/local/man_test.py.
 """
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -16,6 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTION = r"(?<![\w-])--[a-z][\w-]*"
 # A program, its command, what it is given.
 CALL = r"(?:^|[\s`/])(muster-sim|muster|kubectl muster) ([a-z][\w-]*)([^`\n#|]*)"
+# At the beginning of a line, or of what is in backticks.
+COMMAND = r"(?:`|^)(?:\$ )?(?:\./dev run |\./)?(muster|muster-sim|kubectl muster) ([a-z][\w-]*)"
 # What is said of other programs: of kubectl, git, systemd and the like.
 OTHERS = {
     "docs/kubernetes.md": {"--overwrite", "--field-selector", "--install"},
@@ -26,6 +29,7 @@ GLOBAL = {"--help", "--version"}
 KNOWN = {"muster-sim", "muster-kube", "kubectl-muster", "musterd", "muster"}
 
 
+@functools.cache
 def help_of(*words):
     return subprocess.run([PROGRAMS / words[0], *words[1:], "--help"], capture_output=True, text=True,
                           check=True, timeout=20).stdout
@@ -94,6 +98,15 @@ class OptionsTest(unittest.TestCase):
                     looked_at += 1
                     self.assertIn(option, options, f"{name}: {call[0].strip()}")
         self.assertGreater(looked_at, 50)
+
+    def test_commands_in_documents_are_there_and_each_is_told(self):
+        told = {}
+        for name in ("README.md", *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs").glob("*.md"))):
+            for program, command in re.findall(COMMAND, page(name), re.M):
+                told.setdefault(program.replace(" ", "-"), set()).add(command)
+        for program, commands in told.items():
+            with self.subTest(program):
+                self.assertEqual(set(COMMANDS[program]), commands)
 
     def test_documents_name_every_option_of_programs_without_a_page_of_the_manual(self):
         pages = {"muster-sim": ("docs/muster-sim.md", "docs/workload.md"), "kubectl-muster": ("docs/kubernetes.md",),
