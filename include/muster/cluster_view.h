@@ -62,6 +62,9 @@ class MUSTER_API ClusterView {
   // Free thousandths of one device, by its position in Node::devices; 0 if it
   // is unhealthy. O(1).
   int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
+  // Whether more is held there than the node has, of a kind, of a device or of
+  // its memory: see HostCapabilities::keeps_running. O(kinds + devices).
+  bool overcommitted(NodeIndex node, Ledger ledger) const;
   // Sums of capacity over the nodes that are available. O(1).
   const Resources& total_capacity() const;
 

@@ -35,6 +35,12 @@ struct HostCapabilities {
   // another only where what it keeps leaves that one its place; else it is
   // evicted. A suspended gang may be evicted for what it keeps.
   std::vector<std::string> suspended_keeps{};
+  // The host settles by itself what exceeds a node (Kubernetes: the kubelet
+  // refuses what came last). No plan stops a task because its node has less
+  // than is in use there, by external usage, other capacity or Reconciled: such
+  // a node (ClusterView::overcommitted) takes nothing new, and gangs that are
+  // nominated for it, which hold nothing yet, may go elsewhere.
+  bool keeps_running = false;
 
   friend bool operator==(const HostCapabilities&,
                          const HostCapabilities&) = default;

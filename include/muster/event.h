@@ -32,7 +32,7 @@ namespace muster {
 // A new node, or new values for a known one: capacity, devices, labels,
 // taints, schedulable. What runs on it stays, unless a kNoExecute taint that
 // it does not tolerate asks it to leave. A node may come to have less than what
-// is in use on it: the next plan repairs that.
+// is in use on it: the next plan repairs that, as with ExternalUsageChanged.
 struct NodeChanged {
   Node node{};
 };
@@ -61,7 +61,8 @@ struct SpotNotice {
   Time at = 0;  // 0..kMaxTime. Told in states; the drain begins at once.
 };
 // Replaces the external usage of one node. It may be more than is free: the
-// next plan stops tasks of gangs there until nothing is held twice.
+// next plan stops tasks of gangs there until nothing is held twice, unless the
+// host keeps what runs (HostCapabilities::keeps_running).
 struct ExternalUsageChanged {
   ExternalUsage usage{};
 };
@@ -131,8 +132,13 @@ struct GangSubmitted {
 //    not put it any more; new tolerations hold at once;
 //  - tasks with an index beyond a role's desired_tasks are shrunk by the next
 //    plan (by a host that cannot shrink, the gang is evicted);
-//  - below a raised minimum, tasks are placed beside the others, or the gang is
-//    rolled back: see SchedulerConfig::replacement_timeout.
+//  - a raised minimum (of a role or group, or by a new role) stops nothing:
+//  what
+//    runs goes on under the minimum of before until all that the new one asks
+//    has run once. What it lacks is placed whole, beside the others and before
+//    anything that waits, as soon as there is room; the gang grows no further
+//    meanwhile. Tasks beyond the minimum of before make room for others as
+//    ever. No room is made for it.
 struct GangChanged {
   Gang gang{};
 };
@@ -186,7 +192,8 @@ struct CheckpointTaken {
 
 // --- Answers ----------------------------------------------------------------
 
-// What became of a task. After all but kStarted, kSuspended it holds nothing.
+// What became of a task. After all but kStarted, kSuspended and kLeaving it
+// holds nothing.
 enum class TaskOutcome : uint8_t {
   kStarted,  // It runs.
   kFailed,   // It could not be started, or died.
@@ -206,9 +213,18 @@ enum class TaskOutcome : uint8_t {
   // It was suspended as asked: it keeps HostCapabilities::suspended_keeps. Of a
   // task that is not asked to be suspended (any more) it changes nothing.
   kSuspended,
+  // Somebody else stops it (a deleted pod, a scale-down), and it has not gone
+  // yet: it holds its place until another answer comes. It is none of its
+  // gang's tasks any more: it counts for no minimum and is nobody's victim. Its
+  // room is on the way for all, unless its gang needs it to go on: then it is
+  // kept for the task that takes its place in the role, which is placed when it
+  // has gone, there or elsewhere. A gang all of whose tasks leave is stopping:
+  // it waits again when they have gone. Of a task that does not start or run,
+  // it changes nothing.
+  kLeaving,
 };
 MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded",
-                  "yielded", "done", "suspended");
+                  "yielded", "done", "suspended", "leaving");
 
 // The answer of one task.
 struct TaskAnswer {

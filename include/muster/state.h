@@ -49,7 +49,7 @@ enum class TaskPhase : uint8_t {
   kNominated,  // Later: it has not started.
   kStarting,   // Both: the host has not answered.
   kRunning,    // Both.
-  kReleasing,  // Now: told to stop, not gone yet.
+  kReleasing,  // Now: told to stop, or leaving by itself; not gone yet.
   kSuspended,  // Nothing, but for what it keeps.
   kSucceeded,  // Nothing. It is not placed again.
 };
@@ -85,6 +85,15 @@ struct PendingDecision {
 
   friend bool operator==(const PendingDecision&,
                          const PendingDecision&) = default;
+};
+
+// The numbers of a gang's minimum, by position in Gang::roles and Gang::groups.
+struct GangMinimum {
+  std::vector<uint32_t> role_tasks{};      // Role::min_tasks.
+  std::vector<uint32_t> group_tasks{};     // Group::min_tasks.
+  std::vector<uint32_t> group_children{};  // Group::min_children.
+
+  friend bool operator==(const GangMinimum&, const GangMinimum&) = default;
 };
 
 // A live gang: as it was submitted, and what became of it. One that is over is
@@ -124,6 +133,9 @@ struct GangState {
   // While it is stopping: some task of it has been stopped or lost. So it waits
   // again, whatever the others do; else it is gone if all of them succeed.
   bool interrupted = false;
+  // What it needs to go on, where its minimum was raised while it ran: until it
+  // has met that (GangChanged). Empty: what `gang` says.
+  GangMinimum runs_under{};
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };

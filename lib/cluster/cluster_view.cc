@@ -46,6 +46,10 @@ int32_t ClusterView::free_milli(NodeIndex node, uint32_t device,
   return cluster_->free_milli(node, device, ledger);
 }
 
+bool ClusterView::overcommitted(NodeIndex node, Ledger ledger) const {
+  return cluster_->Overcommitted(node, ledger);
+}
+
 const Resources& ClusterView::total_capacity() const {
   return cluster_->total_capacity();
 }

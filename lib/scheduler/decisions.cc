@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/cleanup/cleanup.h"
+#include "lib/scheduler/raised_minimum.h"
 
 namespace muster {
 
@@ -98,6 +99,7 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
     }
   }
   AddTasks(gang, tasks, TaskPhase::kStarting, draft);
+  SettleMinimum(tables_, gang);
   if (replaces) {
     gang->failures += reason.code == ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;
@@ -117,6 +119,7 @@ void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
     task.attempt = gang->attempts;
     Report(gang, task, draft);
   }
+  SettleMinimum(tables_, gang);
 }
 
 void Decisions::StartNominated(GangIndex g) {

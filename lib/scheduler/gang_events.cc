@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
+#include "lib/scheduler/raised_minimum.h"
 
 namespace muster {
 
@@ -142,19 +143,6 @@ absl::Status CheckKept(const SchedulerTables& tables, const GangRecord& r,
   return absl::OkStatus();
 }
 
-// The new spec is interned; tasks have their shapes in it.
-void SetSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
-  const GangSpec& from = tables.specs.at(gang->spec);
-  const GangSpec& to = tables.specs.at(next);
-  for (TaskRecord& task : gang->tasks) {
-    const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
-    const ShapeId shape = to.prepared.shapes[task.task.role][a];
-    tables.holdings.SetShape(gang.gang(), task, shape);
-  }
-  tables.specs.Unref(gang->spec, tables.cluster);
-  gang->spec = next;
-}
-
 absl::Status CheckChange(const SchedulerTables& tables, GangIndex g,
                          const Gang& gang) {
   const GangRecord& r = tables.gangs.at(g);
@@ -183,7 +171,7 @@ absl::Status Take(SchedulerTables& tables, const GangChanged& e) {
   gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   const SpecIndex spec = tables.specs.Intern(e.gang, tables.cluster);
-  if (spec == gang->spec && cls == gang->priority_class &&
+  if (spec == GivenSpec(*gang) && cls == gang->priority_class &&
       on_preempted == gang->on_preempted) {
     tables.specs.Unref(spec, tables.cluster);
     return absl::OkStatus();
@@ -191,13 +179,14 @@ absl::Status Take(SchedulerTables& tables, const GangChanged& e) {
   if (gang->phase == GangPhase::kNominated) tables.life.Stop(gang);
   CountGang(tables, *gang, -1);
   gang->priority_class = cls;
-  SetSpec(tables, gang, spec);
+  ChangeSpec(tables, gang, spec);
   CountGang(tables, *gang, 1);
   tables.activator.VictimsChanged(*gang);
   if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
     gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
   tables.life.Update(gang);
+  gang->check_due |= LooksForRaised(tables, *gang);
   return absl::OkStatus();
 }
 

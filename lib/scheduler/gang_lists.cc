@@ -5,6 +5,7 @@
 
 #include "lib/cluster/needs.h"
 #include "lib/scheduler/life.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
@@ -124,6 +125,7 @@ bool GangLists::MayGrow(const GangRecord& r) const {
   return (r.phase == GangPhase::kRunning || just_started) &&
          r.tasks.size() < spec.most_tasks &&
          r.repair_reason == ReasonCode::kNone && !r.cancel &&
+         (r.wanted == kNoSpec || r.spec == r.wanted) &&
          r.backoff_until <= tables_.now && !HasTask(r, TaskPhase::kReleasing) &&
          !(spec.sliced && HasTask(r, TaskPhase::kSucceeded));
 }
@@ -141,7 +143,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   if (l.holds) l.stop_cost = StopCostOf(tables_, r);
   l.nominated = r.phase == GangPhase::kNominated;
   l.check_due = r.check_due;
-  l.lacks = Lacks(r) && !r.check_due;
+  l.lacks = (Lacks(r) || LooksForRaised(tables_, r)) && !r.check_due;
   l.wake_at = WakeAt(r);
   if (r.phase == GangPhase::kRunning) {
     for (const Duration length : {r.max_runtime, r.expected_runtime}) {

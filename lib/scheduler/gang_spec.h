@@ -19,6 +19,7 @@ namespace muster {
 using SpecIndex = uint32_t;
 
 inline constexpr ShapeId kNoShape = ~ShapeId{0};
+inline constexpr SpecIndex kNoSpec = ~SpecIndex{0};
 
 // A gang's spec: all fields of Gang but its own (GangOwn), queue and
 // priority class. Gangs of one queue, priority class and spec stand in one

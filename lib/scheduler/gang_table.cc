@@ -65,9 +65,18 @@ bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
 }
 
+bool IsLeaving(const TaskRecord& task) {
+  return task.phase == TaskPhase::kReleasing && task.pending_seq == 0;
+}
+
+bool HasLeaving(const GangRecord& r) {
+  return std::ranges::any_of(r.tasks, IsLeaving);
+}
+
 bool IsToBeSuspended(const GangRecord& r, const TaskRecord& task) {
   return r.phase == GangPhase::kSuspending &&
-         task.phase == TaskPhase::kReleasing && !IsShrunk(r, task);
+         task.phase == TaskPhase::kReleasing && !IsLeaving(task) &&
+         !IsShrunk(r, task);
 }
 
 bool IsShrunk(const GangRecord& r, const TaskRecord& task) {
@@ -82,7 +91,7 @@ bool Keeps(const GangRecord& r, const TaskRecord& task) {
           r.phase == GangPhase::kSuspended) &&
          (task.phase == TaskPhase::kReleasing ||
           task.phase == TaskPhase::kSuspended) &&
-         !IsShrunk(r, task);
+         !IsLeaving(task) && !IsShrunk(r, task);
 }
 
 bool Lacks(const GangRecord& r) {

@@ -31,6 +31,9 @@ struct TaskRecord {
   // What it keeps while it is suspended is nominated for it: its gang is to
   // resume. Not state: see Keeps.
   bool keeps = false;
+  // While it leaves, its place is its gang's, which needs another there. Not
+  // state: see Life.
+  bool keeps_place = false;
   Allocation at{};
 };
 
@@ -53,7 +56,7 @@ struct Listing {
   StopCost stop_cost{};     // Of these, its amount rounded.
   bool nominated = false;   // It has places to start at.
   bool check_due = false;   // The next pass checks it.
-  bool lacks = false;       // It looks for tasks that it needs to go on.
+  bool lacks = false;       // It looks for tasks that it is to have.
   Time wake_at = kForever;  // The pass at this time does.
   Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
@@ -69,6 +72,9 @@ struct GangRecord : GangOwn {
   bool exists = false;
   uint32_t generation = 0;
   SpecIndex spec = 0;
+  // While it runs under a minimum that was raised: see raised_minimum.h.
+  SpecIndex wanted = kNoSpec;
+  SpecIndex under = kNoSpec;
   QueueIndex queue = kNoQueue;
   uint32_t priority_class = 0;
   // Its life: see GangState.
@@ -151,6 +157,9 @@ inline bool IsLive(const GangRecord& r) { return IsLive(r.phase); }
 // Whether a decision that is not answered yet stops the task for good, while
 // the gang goes on.
 bool IsShrunk(const GangRecord& r, const TaskRecord& task);
+// Whether somebody else than the scheduler stops it.
+bool IsLeaving(const TaskRecord& task);
+bool HasLeaving(const GangRecord& r);
 // Whether that is what the host was asked last.
 bool IsToBeSuspended(const GangRecord& r, const TaskRecord& task);
 // TaskRecord::keeps, by the phases of the gang and of the task.

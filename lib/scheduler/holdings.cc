@@ -75,7 +75,8 @@ Holdings::Charges Holdings::ChargesOf(GangIndex g,
     case TaskPhase::kRunning:
       return {Part::kAll, Part::kAll, true};
     case TaskPhase::kReleasing:
-      return {Part::kAll, kept(task.keeps), true};
+      return {Part::kAll, task.keeps_place ? Part::kAll : kept(task.keeps),
+              true};
     case TaskPhase::kSuspended:
       return {kept(true), kept(task.keeps), true};
     case TaskPhase::kSucceeded:
@@ -223,12 +224,14 @@ void Holdings::SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase) {
   next.phase = phase;
   next.keeps &=
       phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
+  next.keeps_place &= phase == TaskPhase::kReleasing;
   Change(g, task, next);
 }
 
-void Holdings::SetKeeps(GangIndex g, TaskRecord& task, bool keeps) {
+void Holdings::SetKeeps(GangIndex g, TaskRecord& task, bool keeps, bool place) {
   TaskRecord next = task;
   next.keeps = keeps;
+  next.keeps_place = place;
   Change(g, task, next);
 }
 

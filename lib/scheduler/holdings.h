@@ -23,7 +23,8 @@ struct NodeTask;
 //   nominated     -              all
 //   starting      all            all
 //   running       all            all
-//   releasing     all            what it keeps, if its gang is to resume
+//   releasing     all            what it keeps, if its gang is to resume; all
+//                                while its gang needs another in its place
 //   suspended     what it keeps  what it keeps, if its gang is to resume
 //   succeeded     -              -
 //
@@ -40,7 +41,7 @@ class Holdings {
 
   // Changes of a record that is being edited.
   void SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase);
-  void SetKeeps(GangIndex g, TaskRecord& task, bool keeps);
+  void SetKeeps(GangIndex g, TaskRecord& task, bool keeps, bool place);
   void Move(GangIndex g, TaskRecord& task, const Allocation& to);
   // The task's shape is another one that asks for the same.
   void SetShape(GangIndex g, TaskRecord& task, ShapeId shape);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/cluster/selector.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
@@ -59,6 +60,9 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   ActivateVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);
   if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
+  } else if (outcome == TaskOutcome::kLeaving) {
+    tables_.answers.Settle(*gang, task);
+    tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   } else {
     if (outcome == TaskOutcome::kFailed) Lack(*gang, ReasonCode::kTaskFailed);
     Drop(gang, task.task);
@@ -82,18 +86,35 @@ void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
   if (!MeetsMinimum(r, spec, &counts)) Lack(r, ReasonCode::kBelowMinimum);
 }
 
+// Whether a gang that is being suspended has what it needs without the task.
+bool Life::RestsWhole(const GangRecord& r, const TaskRecord& without) const {
+  const GangSpec& spec = tables_.SpecOf(r);
+  std::vector<uint32_t> counts(spec.gang().roles.size());
+  for (const TaskRecord& task : r.tasks) {
+    const bool stays = task.phase == TaskPhase::kSuspended ||
+                       task.phase == TaskPhase::kSucceeded ||
+                       IsToBeSuspended(r, task);
+    counts[task.task.role] += stays && task.task != without.task;
+  }
+  return IsSatisfied(spec, counts);
+}
+
 void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
                            TaskOutcome outcome) {
   const bool suspending = IsToBeSuspended(*gang, task);
+  const bool leaving = IsLeaving(task);
   if (outcome == TaskOutcome::kSuspended) {
     tables_.answers.Settle(*gang, task);
     tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
   } else if (outcome == TaskOutcome::kSucceeded &&
-             (suspending || gang->phase == GangPhase::kStopping)) {
+             (suspending || leaving || gang->phase == GangPhase::kStopping)) {
+    if (IsLive(*gang)) ActivateVictimsOf(*gang, task.task, true);
     Succeed(gang, task);  // Before it could be stopped.
   } else {
-    if (suspending)
+    if (suspending || (leaving && gang->phase == GangPhase::kSuspending &&
+                       !RestsWhole(*gang, task))) {
       gang->repair_reason = ReasonCode::kTaskFailed;  // Not whole.
+    }
     Drop(gang, task.task);
   }
 }
@@ -107,6 +128,10 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
   const bool started = outcome == TaskOutcome::kStarted;
   if (outcome == TaskOutcome::kSuspended && !IsToBeSuspended(*gang, *task)) {
     return false;  // Overtaken, or answered twice.
+  }
+  if (outcome == TaskOutcome::kLeaving && task->phase != TaskPhase::kStarting &&
+      task->phase != TaskPhase::kRunning) {
+    return false;  // It stops already, or is nowhere.
   }
   switch (task->phase) {
     case TaskPhase::kNominated:
@@ -156,6 +181,19 @@ void Life::Rest(GangRecord& r) {
   tables_.activator.VictimsChanged(r);
 }
 
+// Nothing runs of it any more: no decision is needed to stop the rest.
+void Life::EndLive(GangEdit& gang, const PhaseCounts& n) {
+  const bool failed = gang->repair_reason == ReasonCode::kTaskFailed;
+  if (n.in(TaskPhase::kReleasing) == 0) {
+    Stop(gang);
+  } else {
+    gang->interrupted = gang->repair_reason == ReasonCode::kNodeLost;
+    gang->repair_reason = ReasonCode::kNone;
+    gang->phase = GangPhase::kStopping;
+  }
+  if (failed) FailStart(*gang);
+}
+
 void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
   GangRecord& r = *gang;
   const uint32_t releasing = n.in(TaskPhase::kReleasing);
@@ -172,11 +210,8 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
       break;
     case GangPhase::kStarting:
     case GangPhase::kRunning:
-      if (n.live() + releasing == 0) {
-        // Nothing is left of it: no decision is needed to stop the rest.
-        const bool failed = r.repair_reason == ReasonCode::kTaskFailed;
-        Stop(gang);
-        if (failed) FailStart(r);
+      if (n.live() == 0) {
+        EndLive(gang, n);
       } else if (r.phase == GangPhase::kStarting &&
                  n.in(TaskPhase::kStarting) == 0 &&
                  r.repair_reason == ReasonCode::kNone) {
@@ -207,13 +242,24 @@ void Life::GoOn(GangEdit& gang) {
   }
 }
 
-// While its gang is to resume, a task is nominated for what it keeps.
+// While its gang is to resume, a task is nominated for what it keeps. Of those
+// that leave a gang that runs, so many keep their places for others as it needs
+// to go on.
 void Life::UpdateKeeps(GangEdit& gang) {
-  if (tables_.SpecOf(gang.gang()).kept.empty()) return;
+  const GangSpec& spec = tables_.SpecOf(gang.gang());
+  const bool goes_on = IsLive(*gang) && !gang->cancel;
+  std::vector<uint32_t> counts;
   for (TaskRecord& task : gang->tasks) {
-    const bool keeps = Keeps(*gang, task);
-    if (task.keeps != keeps)
-      tables_.holdings.SetKeeps(gang.gang(), task, keeps);
+    const bool keeps = !spec.kept.empty() && Keeps(*gang, task);
+    bool place = false;
+    if (goes_on && IsLeaving(task)) {
+      if (counts.empty()) CountTasks(*gang, spec, &counts);
+      place = !IsSatisfied(spec, counts);
+      if (place) ++counts[task.task.role];
+    }
+    if (task.keeps != keeps || task.keeps_place != place) {
+      tables_.holdings.SetKeeps(gang.gang(), task, keeps, place);
+    }
   }
 }
 
@@ -231,6 +277,7 @@ bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
 
 void Life::Update(GangEdit& gang) {
   if (gang->phase != GangPhase::kStopping) gang->interrupted = false;
+  SettleMinimum(tables_, gang);
   const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
   if (AllSucceeded(*gang, n)) {
@@ -239,10 +286,12 @@ void Life::Update(GangEdit& gang) {
     return;
   }
   UpdatePhase(gang, n);
+  SettleMinimum(tables_, gang);  // It may hold nothing any more.
   UpdateKeeps(gang);
   gang->check_due = gang->repair_reason != ReasonCode::kNone ||
                     gang->phase == GangPhase::kNominated ||
-                    (gang->cancel && gang->phase != GangPhase::kStopping);
+                    (gang->cancel && gang->phase != GangPhase::kStopping) ||
+                    (gang->check_due && LooksForRaised(tables_, *gang));
 }
 
 void Life::Flag(GangIndex g, ReasonCode reason) {

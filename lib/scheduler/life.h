@@ -34,6 +34,8 @@ class Life {
   void Drop(GangEdit& gang, TaskId id);
   // The gang's phase, from what its tasks do; it may leave.
   void Update(GangEdit& gang);
+  // What its tasks that stop keep for it: TaskRecord::keeps, keeps_place.
+  void UpdateKeeps(GangEdit& gang);
 
   // All that was to be released has been, or nothing is left of it: it holds
   // nothing and waits.
@@ -67,7 +69,8 @@ class Life {
   void NoteMissing(GangRecord& r, const PhaseCounts& n);
   bool AllSucceeded(const GangRecord& r, const PhaseCounts& n) const;
   void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
-  void UpdateKeeps(GangEdit& gang);
+  void EndLive(GangEdit& gang, const PhaseCounts& n);
+  bool RestsWhole(const GangRecord& r, const TaskRecord& without) const;
 
   SchedulerTables& tables_;
 };

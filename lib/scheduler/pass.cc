@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/scheduler/raised_minimum.h"
+
 namespace muster {
 
 void Wake(SchedulerTables& tables) {
@@ -20,6 +22,7 @@ void Wake(SchedulerTables& tables) {
       gang->repair_reason = ReasonCode::kNodeDrained;
     }
     gang->check_due |= gang->repair_reason != ReasonCode::kNone ||
+                       LooksForRaised(tables, *gang) ||
                        (gang->phase == GangPhase::kSuspended &&
                         SuspendedUntil(tables.config, *gang) <= tables.now);
   }

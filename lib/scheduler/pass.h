@@ -48,7 +48,7 @@ class Repair : public Phase {
   void CancelOverdue();
   void RepairGang(GangIndex g);
   bool IsReplaceable(const GangRecord& r);
-  bool Replace(GangIndex g);
+  bool Replace(GangIndex g, const GangSpec& spec, ReasonCode why);
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();

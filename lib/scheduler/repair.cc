@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "lib/scheduler/pass.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
@@ -47,15 +48,21 @@ bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g) {
   }
   if (IsLive(r)) {
     std::vector<uint32_t> counts;
-    if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
+    const bool whole = MeetsMinimum(r, spec, &counts);
+    // What leaves by itself makes room for what it lacks, and comes first.
+    if (!whole && !r.cancel && Lacks(r) && HasLeaving(r) &&
+        tables.life.Leaving(r).empty()) {
+      return true;
+    }
+    if (r.cancel || !whole) return false;
     if (!tables.life.Leaving(r).empty()) return SparedUntil(r) > tables.now;
     if (r.repair_reason == ReasonCode::kTaskFailed)
       tables.life.FailStart(*gang);  // Surplus.
   }
+  if (r.repair_reason != ReasonCode::kNone) tables.activator.VictimsChanged(r);
   gang->repair_reason = ReasonCode::kNone;
   tables.life.Update(gang);
-  tables.activator.VictimsChanged(r);
-  return true;
+  return !LooksForRaised(tables, r);
 }
 
 void Repair::Run() {
@@ -109,6 +116,10 @@ void Repair::RepairGang(GangIndex g) {
     Cancel(g, ReasonCode::kCancelledByHost);
     return;
   }
+  if (LooksForRaised(tables_, r)) {
+    Replace(g, tables_.specs.at(r.wanted), ReasonCode::kBelowMinimum);
+    return;
+  }
   const GangSpec& spec = tables_.SpecOf(r);
   const std::vector<TaskId> leaving = tables_.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
@@ -120,7 +131,7 @@ void Repair::RepairGang(GangIndex g) {
     return;
   }
   if (leaving.empty() && IsReplaceable(r)) {
-    if (Replace(g)) return;
+    if (Replace(g, spec, r.repair_reason)) return;
     if (tables_.now - r.since < tables_.config.replacement_timeout) return;
   }
   if (IsLive(r) && SparedUntil(r) > tables_.now) return;
@@ -142,9 +153,9 @@ bool Repair::IsReplaceable(const GangRecord& r) {
          !(tables_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
-bool Repair::Replace(GangIndex g) {
-  const GangRecord& r = tables_.gangs.at(g);
-  const Remaining remaining(r, tables_.SpecOf(r));
+// Places what the gang lacks of the spec beside its tasks.
+bool Repair::Replace(GangIndex g, const GangSpec& spec, ReasonCode why) {
+  const Remaining remaining(tables_.gangs.at(g), spec);
   PlacementRequest request = RequestFor(tables_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
@@ -154,12 +165,13 @@ bool Repair::Replace(GangIndex g) {
   pass_.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
-  pass_.decisions.Grow(g, placement_.tasks, {.code = r.repair_reason});
+  pass_.decisions.Grow(g, placement_.tasks, {.code = why});
   return true;
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by
-// stopping, of what runs there and may be stopped, the least important.
+// stopping, of what runs there and may be stopped, the least important. Where
+// the host keeps what runs, only nominations are withdrawn.
 void Repair::ShedFromOvercommitted() {
   std::vector<NodeIndex> candidates(
       tables_.nodes.overcommit_candidates().begin(),
@@ -197,6 +209,7 @@ bool Repair::ReleaseOne(NodeIndex n) {
     const GangSpec& spec = tables_.SpecOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
+      if (tables_.config.host.keeps_running) continue;
       const bool spared = SparedUntil(r) > tables_.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
       if (!runs || !spec.gang().preemptible || spared) continue;

@@ -133,8 +133,9 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   state.config = config;
   state.gang_classes.clear();
   for (GangState& gang : state.gangs) {
-    gang.check_due |=
-        gang.phase == GangPhase::kNominated || WaitsForATime(gang);
+    gang.check_due |= gang.phase == GangPhase::kNominated ||
+                      WaitsForATime(gang) ||
+                      (IsLive(gang.phase) && gang.runs_under != GangMinimum{});
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config);

@@ -45,7 +45,9 @@ void TakeOut(SchedulerTables& tables, GangIndex g, GangRecord& r) {
   tables.lists.Remove(g, r);
   tables.answers.Forget(r);
   CountGang(tables, r, -1);
-  tables.specs.Unref(r.spec, tables.cluster);
+  for (const SpecIndex s : {r.spec, r.wanted, r.under}) {
+    if (s != kNoSpec) tables.specs.Unref(s, tables.cluster);
+  }
 }
 
 PlacementRequest RequestFor(const SchedulerTables& tables, GangIndex g,

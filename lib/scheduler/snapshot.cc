@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/real_place.h"
 #include "lib/scheduler/rules.h"
 #include "lib/scheduler/unnamed_devices.h"
@@ -80,12 +82,14 @@ std::optional<RealTask> AsReal(const GangState& gang, const TaskState& task) {
 
 GangState StateOf(const SchedulerTables& tables, GangIndex g) {
   const GangRecord& r = tables.gangs.at(g);
-  const GangSpec& spec = tables.SpecOf(r);
+  const GangSpec& spec = tables.specs.at(GivenSpec(r));
   GangState s;
   s.gang = Describe(r, spec);
   s.gang.queue = tables.queues.at(r.queue).queue.key;
   s.gang.priority_class = tables.classes.at(r.priority_class).key;
   EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
+  if (r.wanted != kNoSpec)
+    s.runs_under = MinimumOf(tables.specs.at(r.under).gang());
   for (const PendingRecord& pending : r.pending) {
     s.pending.push_back(Answers::PendingOf(r, pending.seq));
   }
@@ -280,7 +284,6 @@ absl::Status LoadTask(SchedulerTables& tables, const GangState& s,
   for (const PendingDecision& o : s.pending) {
     if (std::ranges::count(o.tasks, in.task) > 0) task.pending_seq = o.seq;
   }
-  task.keeps = Keeps(*gang, task);
   gang->tasks.push_back(task);
   tables.holdings.Hold(gang.gang(), task);
   return absl::OkStatus();
@@ -308,6 +311,35 @@ absl::Status LoadTasks(SchedulerTables& tables, const GangState& s,
   return absl::OkStatus();
 }
 
+// What the gang runs under while it is below a minimum that was raised.
+absl::Status LoadMinimum(SchedulerTables& tables, const GangState& s,
+                         GangEdit& gang) {
+  if (s.runs_under == GangMinimum{}) return absl::OkStatus();
+  const Gang& given = tables.SpecOf(*gang).gang();
+  const auto sizes = [](const GangMinimum& m) {
+    return std::tuple(m.role_tasks.size(), m.group_tasks.size(),
+                      m.group_children.size());
+  };
+  const auto bad = [&](const std::string& why) {
+    return Bad("gangs '", s.gang.key, "'.runs_under: ", why);
+  };
+  if (s.phase == GangPhase::kWaiting || s.phase == GangPhase::kNominated) {
+    return bad("it does not run");
+  }
+  if (sizes(s.runs_under) != sizes(MinimumOf(given))) {
+    return bad("one number for each of its roles and groups");
+  }
+  Gang under = s.gang;
+  under.groups = given.groups;  // The root, where it has none.
+  under = WithMinimum(std::move(under), s.runs_under);
+  if (const absl::Status valid = ValidateGang(tables.config, under);
+      !valid.ok()) {
+    return bad(std::string(valid.message()));
+  }
+  RunUnder(tables, gang, tables.specs.Intern(under, tables.cluster));
+  return absl::OkStatus();
+}
+
 absl::Status LoadGang(SchedulerTables& tables, const SchedulerState& state,
                       const GangState& s, Resources* used) {
   MUSTER_RETURN_IF_ERROR(CheckGangValues(state, s));
@@ -317,7 +349,10 @@ absl::Status LoadGang(SchedulerTables& tables, const SchedulerState& state,
     GangEdit gang(tables, g);
     EachOfLife(s, *gang, [](const auto& from, auto& to) { to = from; });
     MUSTER_RETURN_IF_ERROR(LoadPending(tables, state, s, *gang));
+    MUSTER_RETURN_IF_ERROR(LoadMinimum(tables, s, gang));
     MUSTER_RETURN_IF_ERROR(LoadTasks(tables, s, gang, used));
+    SettleMinimum(tables, gang);
+    tables.life.UpdateKeeps(gang);
     tables.answers.Know(g, *gang);
   }
   if (s.placed_seq >= state.round_seq) tables.placed.push_back(g);

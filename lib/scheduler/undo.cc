@@ -31,7 +31,9 @@ void Undo::Touch(GangIndex g) {
   r.saved_in = serial_;
   touched_.push_back(g);
   before_.emplace_back(g, r);
-  tables_.specs.Ref(r.spec);
+  for (const SpecIndex s : {r.spec, r.wanted, r.under}) {
+    if (s != kNoSpec) tables_.specs.Ref(s);
+  }
 }
 
 void Undo::Added(GangIndex g) {
@@ -88,7 +90,9 @@ void Undo::Rollback() {
 
 void Undo::Commit() {
   for (auto& [g, record] : before_) {
-    tables_.specs.Unref(record.spec, tables_.cluster);
+    for (const SpecIndex s : {record.spec, record.wanted, record.under}) {
+      if (s != kNoSpec) tables_.specs.Unref(s, tables_.cluster);
+    }
   }
   tables_.lists.waiting().Unmark();
   tables_.lists.growing().Unmark();

@@ -90,6 +90,7 @@ std::vector<DeviceClaim> ClaimsOn(const SchedulerTables& tables, NodeIndex n,
 // Of the gangs on the node, when the first may be asked again to stop.
 Time NextAsked(const SchedulerTables& tables, NodeIndex n) {
   Time at = kForever;
+  if (tables.config.host.keeps_running) return at;
   for (const GangIndex g : tables.nodes.GangsOn(n)) {
     const Time spared = SparedUntil(tables.gangs.at(g));
     if (spared > tables.now) at = std::min(at, spared);

@@ -46,8 +46,8 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
     const PlannedTaskRecord& p = d.tasks[t];
     TaskAnswer a{p.task, p.attempt, TaskOutcome::kReleased, "", {}};
     const Key key{d.gang, p.task};
-    Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt,
-              p.first_slice};
+    Real real{p.node,    NumbersOf(p.devices), p.alternative,
+              p.attempt, p.first_slice,        false};
     suspended_.erase(key);
     if (d.kind == DecisionKind::kSuspend) {  // Before it ran, perhaps.
       a.outcome = TaskOutcome::kSuspended;
@@ -126,7 +126,7 @@ DecisionRefused Host::Refuse(size_t i) {
       if (suspended_.contains({d.gang, p.task})) continue;
       real_.try_emplace({d.gang, p.task},
                         Real{p.node, NumbersOf(p.devices), p.alternative,
-                             p.attempt, p.first_slice});
+                             p.attempt, p.first_slice, false});
     }
     // A gang that runs keeps nothing suspended.
     const auto of_gang = [&](const auto& r) { return r.first.first == d.gang; };
@@ -170,6 +170,13 @@ void Host::Forget(const std::string& gang) {
   DropPending(gang);
 }
 
+TasksAnswered Host::Leave(const Key& key) {
+  Real& real = real_.at(key);
+  real.leaving = true;
+  return {key.first,
+          {{key.second, real.attempt, TaskOutcome::kLeaving, "", {}}}};
+}
+
 TasksAnswered Host::End(Key key, TaskOutcome outcome) {
   const uint32_t attempt = real_.at(key).attempt;
   real_.erase(key);
@@ -206,9 +213,10 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
   for (const auto& [key, real] : all) {
     if (!gangs.contains(key.first) || !nodes.contains(real.node)) continue;
     const bool suspended = suspended_.contains(key);
-    tasks.push_back({key.first, key.second, real.node, real.devices,
-                     real.alternative,
-                     !suspended && releasing && stopping.contains(key)});
+    tasks.push_back(
+        {key.first, key.second, real.node, real.devices, real.alternative,
+         !suspended &&
+             (real.leaving || (releasing && stopping.contains(key)))});
     tasks.back().suspended = suspended;
     const TaskShape& shape = StateUsage::ShapeOf(
         *gangs.at(key.first),

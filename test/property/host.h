@@ -26,6 +26,7 @@ class Host {
     uint32_t alternative = 0;
     uint32_t attempt = 0;
     std::optional<uint32_t> first_slice{};
+    bool leaving = false;  // Somebody else stops it.
   };
   using Key = std::pair<std::string, TaskId>;
 
@@ -57,6 +58,8 @@ class Host {
   void DropPending(const std::string& gang);
   // The task runs there, though it was not asked to.
   void Move(const Key& key, const Real& to) { real_.at(key) = to; }
+  // Somebody else begins to stop the task, which runs.
+  TasksAnswered Leave(const Key& key);
   // The task ended by itself.
   TasksAnswered End(Key key, TaskOutcome outcome);
 

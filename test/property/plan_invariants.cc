@@ -21,7 +21,8 @@ class PlanInvariants {
           &PlanInvariants::Limits, &PlanInvariants::Minimum,
           &PlanInvariants::Useful, &PlanInvariants::Purpose,
           &PlanInvariants::Fifo, &PlanInvariants::Holds,
-          &PlanInvariants::Spared, &PlanInvariants::Preemptions}) {
+          &PlanInvariants::Spared, &PlanInvariants::Preemptions,
+          &PlanInvariants::KeepsRunning, &PlanInvariants::Raised}) {
       if (std::string broken = (this->*invariant)(); !broken.empty())
         return broken;
     }
@@ -191,9 +192,9 @@ class PlanInvariants {
           trial_.plan.now - g.since < timeout) {
         continue;
       }
-      // Or refused to stop.
-      if (runs && RefusedLately(g)) continue;
-      if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
+      // Or refused to stop, or until what leaves has gone.
+      if (runs && (RefusedLately(g) || !LeavingTasks(g).empty())) continue;
+      if (runs && !MeetsMinimum(AsItRuns(g), LiveTasks(g))) {
         return "minimum: gang " + g.gang.key +
                " runs below it: " + Printer::Text(g);
       }
@@ -219,8 +220,9 @@ class PlanInvariants {
       const std::vector<uint32_t> had = left;
       for (const PlannedTaskRecord& t : d.tasks) --left[t.task.role];
       if (d.on_behalf_of.empty()) continue;
-      for (const std::string& part : PartsInVain(g->gang, left)) {
-        const std::vector<std::string> then = PartsInVain(g->gang, had);
+      const Gang gang = AsItRuns(*g);
+      for (const std::string& part : PartsInVain(gang, left)) {
+        const std::vector<std::string> then = PartsInVain(gang, had);
         if (std::find(then.begin(), then.end(), part) == then.end()) {
           return "useful: " + part + " of " + g->gang.key +
                  " is left with too little: " + Text(d);
@@ -329,6 +331,34 @@ class PlanInvariants {
         continue;
       }
       return "spared: a stop that was refused is asked for again: " + Text(d);
+    }
+    return "";
+  }
+
+  // Where the host settles what exceeds a node, nothing is stopped for that.
+  std::string KeepsRunning() {
+    for (const DecisionRecord& d : trial_.plan.decisions) {
+      if (trial_.before_state.config.host.keeps_running &&
+          d.reason.code == ReasonCode::kOvercommitted && !d.tasks.empty()) {
+        return "keeps running: stopped all the same: " + Text(d);
+      }
+    }
+    return "";
+  }
+
+  // What meets the minimum of before a raise is not given up for lacking more.
+  std::string Raised() {
+    for (const DecisionRecord& d : trial_.plan.decisions) {
+      const GangState* g = trial_.before.gang(d.gang);
+      if (g == nullptr || g->runs_under == GangMinimum{} ||
+          d.kind != DecisionKind::kEvict ||
+          (d.reason.code != ReasonCode::kBelowMinimum &&
+           d.reason.code != ReasonCode::kTaskFailed)) {
+        continue;
+      }
+      if (MeetsMinimum(AsItRuns(*g), LiveTasks(*g))) {
+        return "raised: stopped for it: " + Text(d);
+      }
     }
     return "";
   }

@@ -217,6 +217,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.host.nominate = !dice.OneIn(4);
   config.host.grace = !dice.OneIn(4);
   config.host.evicts_taints = !dice.OneIn(6);
+  config.host.keeps_running = dice.Aside().OneIn(3);
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
   if (dice.OneIn(4)) {
@@ -240,6 +241,7 @@ SchedulerConfig ChangedConfig(Dice& dice, const SchedulerConfig& config) {
   changed.preemption = other.preemption;
   changed.replacement_timeout = other.replacement_timeout;
   changed.suspend_timeout = other.suspend_timeout;
+  changed.host.keeps_running = other.host.keeps_running;
   if (dice.OneIn(2)) changed.topologies = other.topologies;
   if (changed.resources.back() != "licences" && dice.OneIn(2)) {
     changed.resources.push_back("licences");

@@ -56,16 +56,20 @@ StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
   for (const Queue& q : state.queues) queues_[q.key] = &q;
   for (const GangState& g : state.gangs) {
     gangs_[g.gang.key] = &g;
+    const std::vector<LeavingTask> leaving = LeavingTasks(g);
     for (const TaskState& t : g.tasks) {
       if (!nodes_.contains(t.node)) continue;
       const NodeUse use = UseOf(g.gang, t);
       const bool live =
           t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning;
+      const auto leaves =
+          std::ranges::find(leaving, t.task, &LeavingTask::task);
+      const bool needed = leaves != leaving.end() && leaves->needed;
       const bool resumes = (g.phase == GangPhase::kSuspending ||
                             g.phase == GangPhase::kSuspended) &&
                            (t.phase == TaskPhase::kReleasing ||
                             t.phase == TaskPhase::kSuspended) &&
-                           !IsShrunk(g, t.task);
+                           leaves == leaving.end() && !IsShrunk(g, t.task);
       if (live || t.phase == TaskPhase::kReleasing ||
           t.phase == TaskPhase::kSuspended) {
         const NodeUse now =
@@ -73,7 +77,7 @@ StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
         now_[t.node].Add(now);
         AddToQueues(g.gang.queue, now, &queue_now_);
       }
-      if (live || t.phase == TaskPhase::kNominated || resumes) {
+      if (live || t.phase == TaskPhase::kNominated || resumes || needed) {
         const NodeUse later = resumes ? KeptOf(use) : use;
         later_[t.node].Add(later);
         AddToQueues(g.gang.queue, later, &queue_later_);
@@ -374,6 +378,41 @@ std::vector<uint32_t> LiveTasks(const GangState& gang) {
                            t.phase == TaskPhase::kSucceeded;
   }
   return counts;
+}
+
+Gang AsItRuns(const GangState& gang) {
+  Gang as = gang.gang;
+  const GangMinimum& under = gang.runs_under;
+  if (under == GangMinimum{} || MeetsMinimum(as, LiveTasks(gang))) return as;
+  if (as.groups.empty()) as.groups.emplace_back();
+  for (size_t r = 0; r < as.roles.size(); ++r) {
+    as.roles[r].min_tasks = under.role_tasks[r];
+  }
+  for (size_t g = 0; g < as.groups.size(); ++g) {
+    as.groups[g].min_tasks = under.group_tasks[g];
+    as.groups[g].min_children = under.group_children[g];
+  }
+  return as;
+}
+
+std::vector<LeavingTask> LeavingTasks(const GangState& gang) {
+  std::vector<LeavingTask> leaving;
+  std::vector<uint32_t> counts = LiveTasks(gang);
+  const Gang as = AsItRuns(gang);
+  const bool goes_on = (gang.phase == GangPhase::kStarting ||
+                        gang.phase == GangPhase::kRunning) &&
+                       !gang.cancel;
+  for (const TaskState& t : gang.tasks) {
+    const bool asked =
+        std::ranges::any_of(gang.pending, [&](const PendingDecision& p) {
+          return std::ranges::find(p.tasks, t.task) != p.tasks.end();
+        });
+    if (t.phase != TaskPhase::kReleasing || asked) continue;
+    const bool needed = goes_on && !MeetsMinimum(as, counts);
+    counts[t.task.role] += needed;
+    leaving.push_back({t.task, needed});
+  }
+  return leaving;
 }
 
 bool TaintsTolerated(const Node& node, const Role& role) {

@@ -99,6 +99,17 @@ std::vector<std::string> PartsInVain(const Gang& gang,
 // By role: tasks that start, run or have done their work.
 std::vector<uint32_t> LiveTasks(const GangState& gang);
 
+// The gang with the minimum that it runs under: that of before, while one that
+// was raised is not met.
+Gang AsItRuns(const GangState& gang);
+// Tasks that somebody else than the scheduler stops, by task; of these, whether
+// the gang needs others in their place to go on.
+struct LeavingTask {
+  TaskId task{};
+  bool needed = false;
+};
+std::vector<LeavingTask> LeavingTasks(const GangState& gang);
+
 bool TaintsTolerated(const Node& node, const Role& role);
 bool SelectorHolds(const Node& node, const NodeSelector& selector);
 

@@ -282,6 +282,10 @@ void World::SettleDown() {
   }
   for (const EventBody& e : late_) Apply(e);
   late_.clear();
+  const std::map<Host::Key, Host::Real> real = host_.real();
+  for (const auto& [key, task] : real) {
+    if (task.leaving) Apply(host_.End(key, TaskOutcome::kYielded));
+  }
   std::set<std::pair<std::string, std::string>> evicted;
   constexpr int kRounds = 300;
   for (int round = 0; round < kRounds && failure_.empty(); ++round) {

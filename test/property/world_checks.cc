@@ -259,7 +259,8 @@ void World::CheckInactive(Time at, const Scheduler& scheduler, bool quiet) {
   }
   for (GangState& g : state.gangs) {
     const bool asks = g.phase == GangPhase::kNominated ||
-                      g.repair_reason != ReasonCode::kNone || g.cancel;
+                      g.repair_reason != ReasonCode::kNone || g.cancel ||
+                      g.runs_under != GangMinimum{};
     g.check_due = quiet && (g.check_due || asks);
   }
   absl::StatusOr<Scheduler> twin = Scheduler::Restore(state);

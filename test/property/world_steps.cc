@@ -97,6 +97,12 @@ void World::TaskEnds(Dice& dice) {
   if (host_.real().empty()) return;
   auto it = host_.real().begin();
   std::advance(it, dice.Below(static_cast<uint32_t>(host_.real().size())));
+  if (Dice aside = dice.Aside(); !it->second.leaving && aside.OneIn(3)) {
+    const EventBody leaves = host_.Leave(it->first);
+    Apply(leaves);
+    sent_.push_back(leaves);
+    return;
+  }
   constexpr TaskOutcome kWays[] = {TaskOutcome::kSucceeded,
                                    TaskOutcome::kFailed, TaskOutcome::kReleased,
                                    TaskOutcome::kYielded, TaskOutcome::kDone};
@@ -332,6 +338,26 @@ void World::YieldGang(const std::string& key) {
   Apply(GangYielded{key});
 }
 
+namespace {
+
+// A minimum that is raised by a group, or by a role of the other gang.
+void AskForMore(Dice dice, const Gang& other, Gang& gang) {
+  if (!gang.groups.empty() && dice.OneIn(2)) {
+    Group& group =
+        gang.groups[dice.Below(static_cast<uint32_t>(gang.groups.size()))];
+    group.min_children = dice.Below(3);
+    group.min_tasks = dice.Below(4);
+  }
+  const size_t next = gang.roles.size();
+  if (other.roles.size() > next && dice.OneIn(2)) {
+    Role& role = gang.roles.emplace_back(other.roles[next]);
+    role.group = 0;
+    role.start_after.clear();
+  }
+}
+
+}  // namespace
+
 // A new description, from a few numbers to all of it; refused where tasks stand
 // in the way.
 void World::ChangeGang(Dice& dice, const std::string& key) {
@@ -362,9 +388,19 @@ void World::ChangeGang(Dice& dice, const std::string& key) {
         if (dice.OneIn(4)) role.shape.selector = {};
         if (dice.OneIn(4)) role.tolerations.clear();
       }
+      AskForMore(dice.Aside(), other, gang);
       break;
   }
-  Apply(GangChanged{gang});
+  const GangState before = *g;
+  if (!Apply(GangChanged{gang})) return;
+  // Whatever is asked of a gang that runs, what it has is enough to go on.
+  const GangState after = *scheduler_->Find(key);
+  if ((before.phase == GangPhase::kStarting ||
+       before.phase == GangPhase::kRunning) &&
+      MeetsMinimum(AsItRuns(before), LiveTasks(before)) &&
+      !MeetsMinimum(AsItRuns(after), LiveTasks(after))) {
+    Fail("raised: not enough to go on: " + Printer::Text(after));
+  }
 }
 
 void World::NodeEvent(Dice& dice) {

@@ -88,20 +88,6 @@ TEST_F(GangChangeTest, TheLastWordCounts) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
-TEST_F(GangChangeTest, BelowARaisedMinimumTasksArePlacedBesideTheOthers) {
-  Nodes({2, 2});
-  Runs(Job("a", 2));
-  Change("a", [](Gang& g) { Resize(g, 3, 3); });
-  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n2"));
-}
-
-TEST_F(GangChangeTest, BelowARaisedMinimumWithoutRoomItIsRolledBack) {
-  Nodes({2});
-  Runs(Job("a", 2));
-  Change("a", [](Gang& g) { Resize(g, 3, 3); });
-  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
-}
-
 TEST_F(GangChangeTest, ANominationIsMadeAnew) {
   Nodes({2, 2});
   Runs(Job("low", 2, 2, "low"));

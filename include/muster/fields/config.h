@@ -25,6 +25,7 @@ struct FieldsOf<HostCapabilities> {
     v(6, "grace", s.grace);
     v(7, "evicts_taints", s.evicts_taints);
     v(8, "suspended_keeps", s.suspended_keeps);
+    VisitAdded(9, "keeps_running", s.keeps_running, v);
   }
 };
 

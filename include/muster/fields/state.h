@@ -44,6 +44,16 @@ struct FieldsOf<PendingDecision> {
 };
 
 template <>
+struct FieldsOf<GangMinimum> {
+  template <class Self, class V>
+  static void Visit(Self& s, V&& v) {
+    v(1, "role_tasks", s.role_tasks);
+    v(2, "group_tasks", s.group_tasks);
+    v(3, "group_children", s.group_children);
+  }
+};
+
+template <>
 struct FieldsOf<GangState> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
@@ -65,6 +75,7 @@ struct FieldsOf<GangState> {
     VisitAdded(16, "saved", s.saved, v);
     VisitAdded(17, "unsaved", s.unsaved, v);
     VisitAdded(18, "interrupted", s.interrupted, v);
+    VisitAdded(19, "runs_under", s.runs_under, v);
   }
 };
 

@@ -35,7 +35,7 @@
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(GangClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
   X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \
-  X(GangState) X(NodeState) X(SchedulerState)                                  \
+  X(GangMinimum) X(GangState) X(NodeState) X(SchedulerState)                   \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
   X(SpotNotice) X(ExternalUsageChanged) X(NodeSetChanged)                             \
   X(QueueChanged) X(QueueRemoved) X(PriorityClassChanged)                      \
