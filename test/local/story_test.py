@@ -66,7 +66,16 @@ SUM = textwrap.dedent("""\
 
 class StoryTest(unittest.TestCase):
     def daemon(self, *options):
-        return Daemon.of(self, PROGRAMS, *options)
+        d = Daemon(PROGRAMS, *options)
+        if "--config" not in options:
+            # Equal jobs get equal ports: other daemons on this machine, of other tests, have theirs.
+            ports = d.folder / "ports.yaml"
+            first = 20_000 + os.getpid() % 100 * 100
+            ports.write_text(f"ports: {{first: {first}, last: {first + 99}}}\n")
+            d.options += ["--config", str(ports)]
+        self.addCleanup(d.end)
+        d.start()
+        return d
 
     def test_jobs_choose_gpus_by_number_or_do_with_something_else(self):
         d = self.daemon("--gpus", 3)
