@@ -227,6 +227,16 @@ class CheckerTest(unittest.TestCase):
         self.checker.wait("it is listed", lambda: "b" in self.checker.pods, 5)
         self.finds("5.0 are used with pod b")
 
+    def test_quantities(self):
+        for text, thousandths in (("2", 2000), ("100m", 100), ("1500u", 2), ("2k", 2 * 10**6), ("1Ki", 1024 * 1000),
+                                  ("1e18", 10**21), ("100000E", 10**26), ("9223372036854775807", 9223372036854775807000),
+                                  ("1.5Gi", 3 * 2**29 * 1000), ("5E3", 5 * 10**6), (4, 4000)):
+            self.assertEqual(thousandths, checker.quantity(text), text)
+
+    def test_what_it_does_not_understand_is_no_silence(self):
+        self.bind("p0", gpus="much")
+        self.finds("does not understand")
+
     def test_nobody_can_tell_if_the_checker_hears_nothing(self):
         self.plane.create = lambda *_: None
         with unittest.mock.patch.object(self.checker, "wait", side_effect=lambda what, condition: Checker.wait(

@@ -5,6 +5,7 @@ A scheduler answers for the pods that it has bound. A pod that was created with 
 another scheduler, is foreign: what it takes is the kubelet's to refuse. It counts against a binding
 once it has run for long enough to be known; a binding beside one that had not is no fault."""
 
+import decimal
 import http.client
 import json
 import math
@@ -19,14 +20,14 @@ RESOURCES = ("cpu", "memory", "pods", "nvidia.com/gpu")
 
 KNOWN_AFTER = 2  # Seconds: by then a scheduler has heard that a foreign pod runs.
 
-_SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
-             "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_SUFFIXES = {**{suffix: decimal.Decimal(1000)**i for i, suffix in enumerate(("n", "u", "m", "", *"kMGTPE"), -3)},
+             **{f"{suffix}i": decimal.Decimal(1024)**i for i, suffix in enumerate("KMGTPE", 1)}}
 
 
 def quantity(text):
     """In thousandths."""
-    number, suffix = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", str(text)).groups()
-    return round(float(number) * (1 if suffix == "m" else 1000 * _SUFFIXES[suffix]))
+    number, exponent, suffix = re.fullmatch(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+))?([A-Za-z]*)", str(text)).groups()
+    return round(1000 * decimal.Decimal(number) * decimal.Decimal(10)**int(exponent or 0) * _SUFFIXES[suffix])
 
 
 def requests(pod):
@@ -175,6 +176,10 @@ class Checker:
                 version = self._watch_once(path, kind, version)
             except (OSError, http.client.HTTPException, AssertionError, ValueError):
                 time.sleep(0.1)  # The API server is away, perhaps on purpose.
+            except Exception as error:  # Else nobody would look any more, and nobody would know.
+                self.errors.append(f"the checker does not understand what it reads: {error!r}")
+                version = None
+                time.sleep(0.1)
 
     def _watch_once(self, path, kind, version):
         if version is None:

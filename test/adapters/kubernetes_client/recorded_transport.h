@@ -32,6 +32,10 @@ inline RequestEnd NoConnection() {
 class RecordedTransport final : public Transport {
  public:
   void Play(Recording recording) { recordings_.push_back(recording); }
+  // More of the answer to the request that was started last, which is open.
+  void Say(const std::string& chunk) {
+    open_.rbegin()->second.receiver->OnData(open_.rbegin()->first, chunk);
+  }
   // All requests that were started, in order.
   const std::vector<HttpRequest>& requests() const { return requests_; }
   const HttpRequest& last() const { return requests_.back(); }

@@ -216,18 +216,56 @@ TEST_F(ReflectorTest, ASinkThatCannotReadGetsANewListAfterAWait) {
   EXPECT_FALSE(PathHas("watch=1"));
 }
 
-TEST_F(ReflectorTest, ADeadWatchIsGivenUp) {
+TEST_F(ReflectorTest, ASilentWatchIsBegunAgain) {
   Synchronise("5");
   transport_.Play({.chunks = {Event("ADDED", "6")}, .end = std::nullopt});
   Turn();
   EXPECT_EQ(transport_.open(), 1u);
-  EXPECT_EQ(Next(), now_ + 630'000);
-  Turn(629'999);
+  EXPECT_EQ(Next(), now_ + 150'000);
+  Turn(149'999);
+  EXPECT_EQ(transport_.cancelled(), 0);
+  Turn(1);
+  EXPECT_EQ(transport_.cancelled(), 1);
+  // Perhaps there was nothing, and bookmarks are not sent.
+  EXPECT_TRUE(reflector_.last_error().ok());
+  transport_.Play({.chunks = {Event("BOOKMARK", "9")}, .end = std::nullopt});
+  TurnAfterBackoff();
+  EXPECT_TRUE(PathHas("resourceVersion=6&"));
+  Turn(150'000);
+  EXPECT_EQ(reflector_.last_error().message(),
+            "/api/v1/pods: the watch was silent for too long");
+  TurnAfterBackoff();
+  EXPECT_TRUE(PathHas("resourceVersion=9&"));
+}
+
+TEST_F(ReflectorTest, ASilentWatchWhoseNextOnesAreSilentEndsInAList) {
+  Synchronise("5");
+  for (int i = 0; i < 3; ++i) {
+    transport_.Play({.end = std::nullopt});
+    TurnAfterBackoff();
+    EXPECT_TRUE(PathHas("watch=1"));
+    Turn(150'000);
+  }
+  TurnAfterBackoff();
+  EXPECT_FALSE(PathHas("watch=1"));
+}
+
+TEST_F(ReflectorTest, AWatchWithBookmarksLivesUntilItOutlivesItsTime) {
+  Synchronise("5");
+  transport_.Play({.chunks = {Event("BOOKMARK", "6")}, .end = std::nullopt});
+  Turn();
+  for (int i = 1; i <= 10; ++i) {
+    now_ += 60'000;
+    transport_.Say(Event("BOOKMARK", std::to_string(6 + i)));
+    EXPECT_EQ(Next(), now_ + (i < 9 ? 150'000 : 630'000 - i * 60'000));
+    EXPECT_EQ(transport_.cancelled(), 0);
+  }
+  Turn(29'999);
   EXPECT_EQ(transport_.cancelled(), 0);
   Turn(1);
   EXPECT_EQ(transport_.cancelled(), 1);
   TurnAfterBackoff();
-  EXPECT_TRUE(PathHas("resourceVersion=6&"));
+  EXPECT_TRUE(PathHas("resourceVersion=16&"));
 }
 
 TEST_F(ReflectorTest, StopLeavesNothingOpenAndTheNextTurnGoesOn) {
