@@ -19,36 +19,39 @@ function(muster_list_stories)
   set(muster_listed_stories "${listed}" PARENT_SCOPE)
 endfunction()
 
-# muster_story(name SCRIPT [ARGUMENT...] [LABELS one] [TIMEOUT seconds]): the test `name`, which
-# says what became of the script as a whole, and for each test that is in it `name/Class.test`.
-# `name/run` runs it; ctest does where one of the others is asked for.
-function(muster_story name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;LABELS" "")
+# muster_shown_tests(name TESTS name... COMMAND command... TIMEOUT seconds [LABELS one]): the test
+# `name`, which says what became of the command as a whole, and for each test that is in it
+# `name/test`. `name/run` runs it; ctest does where one of the others is asked for.
+function(muster_shown_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;LABELS" "TESTS;COMMAND")
+  if(NOT arg_TESTS)
+    message(FATAL_ERROR "${name}: there are no tests in it")
+  endif()
   set(results "${PROJECT_BINARY_DIR}/Testing/stories/${name}")
-  add_test(NAME ${name}/run COMMAND Python3::Interpreter
-    "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${arg_UNPARSED_ARGUMENTS})
+  add_test(NAME ${name}/run COMMAND ${arg_COMMAND})
   set_tests_properties(${name}/run PROPERTIES TIMEOUT ${arg_TIMEOUT} FIXTURES_SETUP ${name}
     ENVIRONMENT "MUSTER_RESULTS=${results};MUSTER_TIME_LIMIT=${arg_TIMEOUT}")
-  muster_story_result(${name} "${results}" all)
-  cmake_path(GET script STEM stem)
-  set(tests ${muster_listed_stories})
-  list(FILTER tests INCLUDE REGEX "^${stem}:")
-  if(NOT tests)
-    message(FATAL_ERROR "${name}: no test is in ${script}")
-  endif()
-  list(TRANSFORM tests REPLACE "^${stem}:" "")
-  foreach(test IN LISTS tests)
-    muster_story_result(${name}/${test} "${results}" ${test})
+  set(shown ${name})
+  add_test(NAME ${name} COMMAND sh "${PROJECT_SOURCE_DIR}/test/reported.sh" "${results}" all)
+  foreach(test IN LISTS arg_TESTS)
+    add_test(NAME "${name}/${test}"
+      COMMAND sh "${PROJECT_SOURCE_DIR}/test/reported.sh" "${results}" "${test}")
+    list(APPEND shown "${name}/${test}")
   endforeach()
-  list(TRANSFORM tests PREPEND "${name}/")
+  set_tests_properties(${shown} PROPERTIES TIMEOUT 30 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${name})
   if(arg_LABELS)
-    set_tests_properties(${name}/run ${name} ${tests} PROPERTIES LABELS ${arg_LABELS})
+    set_tests_properties(${name}/run ${shown} PROPERTIES LABELS ${arg_LABELS})
   endif()
 endfunction()
 
-# Of muster_story: the test `name`, which reads the result `of` one.
-function(muster_story_result name results of)
-  string(REGEX MATCH "^[^/]+/[^/]+" story ${name})
-  add_test(NAME ${name} COMMAND sh "${PROJECT_SOURCE_DIR}/test/reported.sh" "${results}" ${of})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 30 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${story})
+# muster_story(name SCRIPT [ARGUMENT...] TIMEOUT seconds [LABELS one]): muster_shown_tests of what
+# muster_list_stories found in the script.
+function(muster_story name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;LABELS" "")
+  cmake_path(GET script STEM stem)
+  set(tests ${muster_listed_stories})
+  list(FILTER tests INCLUDE REGEX "^${stem}:")
+  list(TRANSFORM tests REPLACE "^${stem}:" "")
+  muster_shown_tests(${name} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" TESTS ${tests}
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${arg_UNPARSED_ARGUMENTS})
 endfunction()

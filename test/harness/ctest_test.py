@@ -41,6 +41,15 @@ PRINTS_AND_FAILS = """
         print("[  SKIPPED ] but no")
         self.fail()
 """
+HANGS = """
+    def test_hangs(self):
+        import pathlib, subprocess, time
+        sys.path.insert(0, {path!r})
+        from daemon import ENDS_WITH_US
+        child = subprocess.Popen([*ENDS_WITH_US, "sleep", "1000"], start_new_session=True)
+        pathlib.Path({pid!r}).write_text(str(child.pid))
+        time.sleep(1000)
+"""
 
 
 class PropertiesTest(unittest.TestCase):
@@ -108,12 +117,12 @@ class SkipsTest(unittest.TestCase):
     def add_mark(self, which):
         self.add(f"marks/{which}", MARKS, f"--gtest_filter=Marks.*{which}")
 
-    def add_story(self, more=""):
+    def add_story(self, more="", **properties):
         """As muster_story does (cmake/MusterStories.cmake)."""
         script, results = self.folder / "story.py", self.folder / "results"
         script.write_text(STORY.format(path=str(ROOT / "test"), more=more), encoding="utf-8")
         self.add("story/run", sys.executable, str(script), FIXTURES_SETUP="story",
-                 ENVIRONMENT=f"MUSTER_RESULTS={results}")
+                 ENVIRONMENT=f"MUSTER_RESULTS={results}", **properties)
         for name, test in (("story", "all"), ("story/passes", "StoryTest.test_passes"),
                            ("story/is_skipped", "StoryTest.test_is_skipped")):
             self.add(name, "sh", str(ROOT / "test/reported.sh"), str(results), test, FIXTURES_REQUIRED="story")
@@ -143,6 +152,14 @@ class SkipsTest(unittest.TestCase):
         ran = self.run_them()
         self.assertNotEqual(0, ran.returncode)
         self.assertRegex(ran.stdout, r"story \.*\*\*\*Failed")
+
+    def test_one_that_hangs_is_ended_and_what_it_started_too(self):
+        pid = self.folder / "pid"
+        self.add_story(HANGS.format(path=str(ROOT / "test/local"), pid=str(pid)), TIMEOUT=10)
+        ran = self.run_them()
+        self.assertRegex(ran.stdout, r"story/run \.*\*\*\*Timeout")
+        state = pathlib.Path("/proc", pid.read_text(encoding="utf-8"), "stat")
+        self.assertTrue(not state.exists() or ") Z " in state.read_text(encoding="utf-8"))
 
     def test_what_is_skipped_is_shown_with_its_reason(self):
         self.add_mark("IsSkipped")

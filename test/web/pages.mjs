@@ -10,13 +10,9 @@ import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 import {Browser, findChromium} from './browser.mjs';
+import {endOfTests, report, skip} from './reported.mjs';
 
 const [sim, scenarioFolder, pictures] = process.argv.slice(2);
-
-function skip(why) {
-  console.log(`[  SKIPPED ] ${why}`);
-  process.exit(77);
-}
 
 const chromium = findChromium();
 if (!chromium) skip('there is no Chromium (Debian: chromium)');
@@ -73,17 +69,10 @@ export async function looksRight(browser, url, name) {
 // Runs tests, functions of a browser by name, and ends the program.
 export async function run(tests) {
   const browser = new Browser(chromium);
-  let failed = 0;
   for (const [name, test] of Object.entries(tests)) {
-    try {
-      await test(browser);
-      console.log(`ok      ${name}`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAILED  ${name}\n${error.stack}`);
-    }
+    await report(name, () => test(browser));
   }
   await browser.close();
   fs.rmSync(folder, {recursive: true});
-  process.exit(failed > 0 ? 1 : 0);
+  endOfTests();
 }
