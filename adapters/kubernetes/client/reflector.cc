@@ -33,23 +33,39 @@ void Reflector::Stop() {
 }
 
 Millis Reflector::Advance(Millis now) {
-  if (state_ == State::kWatching && now >= watch_ends_) {
-    transport_->Cancel(request_);
-    Failed(absl::DeadlineExceededError("the watch outlived its time"));
-  }
+  if (state_ == State::kWatching) EndDeadWatch(now);
   if (has_delay_) {
     due_ = Later(now, delay_);
     has_delay_ = false;
   }
-  if (state_ != State::kIdle) return watch_ends_;
+  if (state_ != State::kIdle) return next_look();
   if (now < due_) return due_;
   if (version_.empty()) {
     StartList();
   } else {
     StartWatch();
     watch_ends_ = Later(now, 2 * options_.watch_timeout + kWatchGrace);
+    silent_since_ = now;
   }
-  return watch_ends_;
+  return next_look();
+}
+
+Millis Reflector::next_look() const {
+  if (state_ != State::kWatching) return watch_ends_;
+  return std::min(watch_ends_, Later(silent_since_, options_.watch_silence));
+}
+
+void Reflector::EndDeadWatch(Millis now) {
+  if (std::exchange(heard_, false)) silent_since_ = now;
+  if (now < next_look()) return;
+  transport_->Cancel(request_);
+  if (now >= watch_ends_) {
+    return Failed(absl::DeadlineExceededError("the watch outlived its time"));
+  }
+  // A server that sends no bookmarks may have nothing to say.
+  Failed(counts_.bookmarks == 0 ? absl::OkStatus()
+                                : absl::DeadlineExceededError(
+                                      "the watch was silent for too long"));
 }
 
 std::string Reflector::Query() const {
@@ -97,6 +113,7 @@ void Reflector::StartWatch() {
   body_.clear();
   lines_.Reset();
   watch_had_news_ = false;
+  heard_ = false;
   ++counts_.watches;
   request_ = transport_->Start(
       {.path = Concat(
@@ -116,6 +133,7 @@ void Reflector::OnHead(RequestId id, const ResponseHead& head) {
 
 void Reflector::OnData(RequestId id, std::string_view data) {
   if (id != request_) return;
+  heard_ = true;
   if (state_ == State::kWatching && head_ok_) {
     const absl::Status fed = lines_.Feed(data);
     TakeLines();

@@ -42,6 +42,10 @@ struct ReflectorOptions {
   // The server ends a watch after a time between this and twice this; one that
   // stays half a minute longer is taken for dead.
   Millis watch_timeout = 300'000;
+  // One that brings nothing for so long is begun again: an API server sends a
+  // bookmark each minute, but may leave one in silence for good. More than two
+  // minutes.
+  Millis watch_silence = 150'000;
   size_t longest_list = size_t{1} << 30;  // Bytes of a page.
   size_t longest_event = size_t{32} << 20;
   // So many watches in turn that the server answers without anything new, and
@@ -110,6 +114,10 @@ class Reflector final : public Receiver {
   void TakeLines();
   void TakeEvent(std::string_view line);
   void TakeErrorEvent(std::string_view object);
+  // Gives a watch up that is silent, or outlived its time.
+  void EndDeadWatch(Millis now);
+  // When Advance has something to do at the latest, unless it is idle.
+  Millis next_look() const;
   // What the server said instead: 410 and others.
   void Refused(const ApiError& error, int http_status);
   void Expired(std::string_view why);
@@ -137,6 +145,8 @@ class Reflector final : public Receiver {
   bool unpaged_ = false;          // A continue token expired: all at once.
   int fruitless_watches_ = 0;
   bool watch_had_news_ = false;
+  bool heard_ = false;       // Of the watch, since the last Advance.
+  Millis silent_since_ = 0;  // While it is open.
 
   Millis delay_ = 0;  // From the next Advance on, if `has_delay_`.
   bool has_delay_ = false;
