@@ -131,6 +131,15 @@ void Observer::NoteStatus(const api::Pod& pod, const PodRecord& record,
   if (!pod.nominated_node_name.empty() && record.waits()) {
     s_.nominations.Found({record.ref, pod.nominated_node_name});
   }
+  // Once, when it comes to wait for a node.
+  if (record.unused_spreads && record.pending() &&
+      (known == nullptr || !known->unused_spreads || !known->pending())) {
+    s_.outbox.Ask(EventRequest{.object = PodObject(record.ref),
+                               .warning = true,
+                               .reason = "NotUsed",
+                               .action = "Reading",
+                               .note = UnusedSpreadsOf(pod)});
+  }
   const std::string& error = record.annotation_error;
   if (error.empty()) return;
   if (known != nullptr && known->annotation_error == error) return;

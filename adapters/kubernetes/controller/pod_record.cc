@@ -112,6 +112,7 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.priority = pod.priority.value_or(0);
   record.priority_class = pod.priority_class_name;
   record.may_preempt = pod.preemption_policy != "Never";
+  record.unused_spreads = !UnusedSpreadsOf(pod).empty();
   record.created = ToTime(pod.meta.creation);
   if (pod.start_time) record.started = ToTime(*pod.start_time);
   record.index = IndexOf(pod);

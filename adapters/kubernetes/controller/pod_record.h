@@ -47,6 +47,7 @@ struct PodRecord {
   int64_t priority = 0;
   std::string priority_class{};
   bool may_preempt = true;
+  bool unused_spreads = false;  // Asks what UnusedSpreadsOf tells.
   Time created = 0;
   std::optional<Time> started{};
   // Position among the pods of its owner, where that gives them numbers; else

@@ -64,4 +64,21 @@ absl::StatusOr<std::vector<PodSpread>> SpreadsOf(const api::Pod& pod) {
   return spreads;
 }
 
+std::string UnusedSpreadsOf(const api::Pod& pod) {
+  bool wish = false, taints = false;
+  for (const api::SpreadConstraint& constraint : pod.spread) {
+    if (constraint.when_unsatisfiable == "ScheduleAnyway") {
+      wish = true;
+    } else if (constraint.node_taints_policy == "Ignore") {
+      taints = true;
+    }
+  }
+  if (!wish && !taints) return "";
+  return absl::StrCat(
+      kField, ": ",
+      wish ? "whenUnsatisfiable: ScheduleAnyway decides nothing" : "",
+      wish && taints ? "; " : "",
+      taints ? "nodeTaintsPolicy: Ignore is taken for Honor" : "");
+}
+
 }  // namespace muster::kubernetes

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,5 +31,9 @@ inline constexpr size_t kMaxSpreads = 8;
 // Ignore, more than kMaxSpreads of them. INVALID_ARGUMENT names a field that is
 // none of Kubernetes' values. O(size of the constraints).
 absl::StatusOr<std::vector<PodSpread>> SpreadsOf(const api::Pod& pod);
+
+// What the pod asks there that SpreadsOf takes, and that decides nothing, with
+// its fields; empty: nothing. O(constraints).
+std::string UnusedSpreadsOf(const api::Pod& pod);
 
 }  // namespace muster::kubernetes

@@ -184,6 +184,37 @@ TEST_F(SpreadStories, APodByItselfHasNobodyToSpreadWith) {
   EXPECT_THAT(ToldTo(api_, "w"), HasSubstr("topologySpreadConstraints"));
 }
 
+TEST_F(SpreadStories, WhatDecidesNothingIsToldOnce) {
+  AddNodes(4, 4);
+  api_.AddGroup("g", 5);  // One more than there are: they wait.
+  api::SpreadConstraint wish = OverZones({{"app", "other"}});
+  wish.when_unsatisfiable = "ScheduleAnyway";
+  wish.node_taints_policy = "Ignore";
+  api::SpreadConstraint taints = OverZones({{"app", "train"}});
+  taints.node_taints_policy = "Ignore";
+  AddPod("w0", {wish});
+  AddPod("w1", {wish, taints});
+  AddPod("w2", {taints});
+  AddPod("w3", {OverZones({{"app", "train"}})});
+  api_.Pass(kSecond);
+  api_.EditPod("w0", [](api::Pod& pod) { pod.meta.labels["other"] = "x"; });
+  api_.Pass(kSecond);
+  std::map<std::string, std::string> told;
+  for (const EventRequest& event : Seen<EventRequest>(api_)) {
+    if (event.reason != "NotUsed") continue;
+    EXPECT_TRUE(told.emplace(event.object.name, event.note).second)
+        << event.object.name << " is told twice";
+  }
+  const std::string field = "spec.topologySpreadConstraints: ";
+  const std::string anyway =
+      "whenUnsatisfiable: ScheduleAnyway decides nothing";
+  const std::string ignore = "nodeTaintsPolicy: Ignore is taken for Honor";
+  EXPECT_EQ(told, (std::map<std::string, std::string>{
+                      {"w0", field + anyway},
+                      {"w1", field + anyway + "; " + ignore},
+                      {"w2", field + ignore}}));
+}
+
 TEST_F(SpreadStories, WithoutRoomForItsTopologyAPodWithClaimsWaits) {
   AddNodes(1, 4);
   for (int i = 0; i < 64; ++i) {
