@@ -3,13 +3,19 @@
 //   cpu_us, p99_us   of the events, median and 99th percentile
 //   settle_us        mean, from the event until all decisions are answered and
 //                    nothing follows any more
-//   starts, evictions   in the mean of an event
+//   starts, evictions   in the mean of an event: of its pass and of what
+//                    follows it, nothing of what comes before or brings the
+//                    world back
+//   runner_ups       of the preemptions of these, the share for which the plan
+//                    tells the next best choice; only where there are some
 //   running, waiting, free_share   the world before the case
-//   next_pass_vs_quiet   after a what-if; the median against a quiet pass
-//                    (quiet_us), both with nothing in the core's caches: what
-//                    is compared is what they do
-//   peak_mb          the most memory the process has had since the case began,
-//                    its world included
+//   next_pass_vs_quiet   the median of the pass behind a what-if over that of a
+//                    quiet pass before it (quiet_us): the caches are as each
+//                    finds them
+//   next_pass_vs_quiet_cold   the same where both find nothing in the core's
+//                    caches: what is compared is what they do
+//   peak_mb          the most memory the process has had until then
+//   case_peak_mb     the same since the case began, its world included
 // Between two events a second goes by. MUSTER_BACKLOG_EVENTS is how many there
 // are (1,000; 200 on 30,000 nodes).
 #include <benchmark/benchmark.h>
@@ -18,7 +24,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -28,6 +33,7 @@
 #include "benchmarks/backlog_world.h"
 #include "benchmarks/padded.h"
 #include "benchmarks/peak_memory.h"
+#include "benchmarks/yardstick.h"
 
 namespace muster::bench {
 namespace {
@@ -64,15 +70,27 @@ struct Step {
   std::function<void(BacklogWorld&)> after;
 };
 
-void Report(benchmark::State& state, BacklogWorld& world,
-            const std::vector<double>& cpu, const std::vector<double>& settle) {
-  const auto events = static_cast<double>(cpu.size());
+void ReportTimes(benchmark::State& state, const std::vector<double>& cpu) {
   state.counters["cpu_us"] = Median(cpu) * kMicro;
   state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
-  state.counters["settle_us"] = Mean(settle) * kMicro;
-  state.counters["starts"] = static_cast<double>(world.starts) / events;
-  state.counters["evictions"] = static_cast<double>(world.evictions) / events;
-  state.counters["peak_mb"] = PeakMb();
+}
+
+void ReportPeaks(benchmark::State& state) {
+  state.counters["peak_mb"] = ProcessPeakMb();
+  state.counters["case_peak_mb"] = PeakMb();
+}
+
+void ReportDecided(benchmark::State& state, const BacklogWorld::Decided& sum,
+                   size_t events) {
+  const auto mean = [events](uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(events);
+  };
+  state.counters["starts"] = mean(sum.starts);
+  state.counters["evictions"] = mean(sum.evictions);
+  if (sum.preemptions > 0) {
+    state.counters["runner_ups"] = static_cast<double>(sum.runner_ups) /
+                                   static_cast<double>(sum.preemptions);
+  }
 }
 
 void BM_Backlog(benchmark::State& state, uint32_t nodes, const Step& step) {
@@ -81,21 +99,26 @@ void BM_Backlog(benchmark::State& state, uint32_t nodes, const Step& step) {
   state.counters["running"] = world.host.Count(GangPhase::kRunning);
   state.counters["waiting"] = world.host.Count(GangPhase::kWaiting);
   state.counters["free_share"] = world.FreeShare();
-  world.starts = world.evictions = 0;
   const uint32_t events = EventsOn(nodes);
   std::vector<double> cpu, settle;
+  BacklogWorld::Decided sum;
   for (auto _ : state) {
     for (uint32_t i = 0; i < events; ++i) {
       Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
       step.prepare(world);
+      const BacklogWorld::Decided before = world.decided;
       cpu.push_back(untimed.Timed([&] { step.act(world); }));
       settle.push_back(cpu.back() + CpuOf([&] { world.Follow(); }));
+      sum += world.decided - before;
       step.after(world);
     }
   }
-  Report(state, world, cpu, settle);
+  ReportTimes(state, cpu);
+  state.counters["settle_us"] = Mean(settle) * kMicro;
+  ReportDecided(state, sum, cpu.size());
+  ReportPeaks(state);
 }
 
 // A case of one event with its pass.
@@ -230,74 +253,82 @@ Event FinishOfOne(BacklogWorld& world) {
   return {world.host.now, GangFinished{world.Draw(GangPhase::kRunning)}};
 }
 
+// Passes that are compared: behind a what-if, and quiet ones before it.
+struct Passes {
+  std::vector<double> quiet{}, next{};
+  double ratio() const { return Median(next) / Median(quiet); }
+};
+
 // What if one gang finished: and the pass after the answer, which has forgotten
-// nothing. It is compared with a quiet pass after another scheduler's what-if,
-// as both find the core's caches full of something else.
+// nothing. Every eighth time both passes are made with cold caches, the quiet
+// one after another scheduler's what-if.
 void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
   ResetPeak();
   BacklogWorld& world = SettledBacklog(nodes);
   BacklogWorld other(1'000);
   other.FillAndSettle();
-  constexpr uint32_t kCompareEach = 8;
+  constexpr uint32_t kColdEach = 8;
   const uint32_t events = EventsOn(nodes);
-  std::vector<double> cpu, quiet, next;
+  std::vector<double> cpu;
+  Passes warm, cold;
   for (auto _ : state) {
     for (uint32_t i = 0; i < events; ++i) {
       Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
-      const bool compare = i % kCompareEach == 0;
-      if (compare) {
+      const bool is_cold = i % kColdEach == 0;
+      Passes& passes = is_cold ? cold : warm;
+      if (is_cold) {
         AskWhatIf(other, FinishOfOne(other));
         CoolCaches();
-        quiet.push_back(CpuOf([&] { world.host.Pass(); }));
       }
+      passes.quiet.push_back(CpuOf([&] { world.host.Pass(); }));
       const Event event = FinishOfOne(world);
       cpu.push_back(untimed.Timed([&] { AskWhatIf(world, event); }));
-      if (compare) {
-        CoolCaches();
-        next.push_back(CpuOf([&] { world.host.Pass(); }));
-      }
+      if (is_cold) CoolCaches();
+      passes.next.push_back(CpuOf([&] { world.host.Pass(); }));
     }
   }
-  state.counters["cpu_us"] = Median(cpu) * kMicro;
-  state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
-  state.counters["quiet_us"] = Median(quiet) * kMicro;
-  state.counters["next_pass_vs_quiet"] = Median(next) / Median(quiet);
-  state.counters["peak_mb"] = PeakMb();
+  ReportTimes(state, cpu);
+  state.counters["quiet_us"] = Median(warm.quiet) * kMicro;
+  state.counters["next_pass_vs_quiet"] = warm.ratio();
+  state.counters["next_pass_vs_quiet_cold"] = cold.ratio();
+  ReportPeaks(state);
 }
 
 // A new world: the gangs that fill it, and the first pass over those that wait.
-// Done once in a world's life: the least of three worlds.
+// Done once in a world's life: the median of three worlds.
 void BM_Fill(benchmark::State& state, uint32_t nodes) {
   constexpr int kWorlds = 3;
   DropSettledBacklog();
   ResetPeak();
-  double fill = std::numeric_limits<double>::max(), first = fill;
+  std::vector<double> fill, first, both;
   for (auto _ : state) {
     for (int i = 0; i < kWorlds; ++i) {
       Untimed untimed(state);
       BacklogWorld world(nodes);
-      fill = std::min(fill, untimed.Timed([&] {
+      fill.push_back(untimed.Timed([&] {
         world.SubmitRunning();
         world.host.Pass();
       }));
       world.Follow();
       world.host.now += 3600 * kSecond;
-      first = std::min(first, untimed.Timed([&] {
+      first.push_back(untimed.Timed([&] {
         world.SubmitWaiting();
         world.host.Pass();
       }));
+      both.push_back(fill.back() + first.back());
     }
   }
-  state.counters["fill_us"] = fill * kMicro;
-  state.counters["first_us"] = first * kMicro;
-  state.counters["cpu_us"] = (fill + first) * kMicro;
-  state.counters["peak_mb"] = PeakMb();
+  state.counters["fill_us"] = Median(fill) * kMicro;
+  state.counters["first_us"] = Median(first) * kMicro;
+  state.counters["cpu_us"] = Median(both) * kMicro;
+  ReportPeaks(state);
 }
 
 // Fill first: it wants no other world beside its own.
 int Register() {
+  RegisterOnce("BM_Yardstick", BM_Yardstick);
   const std::pair<const char*, Step (*)()> steps[] = {
       {"Quiet", Quiet},
       {"Duplicate", Duplicate},

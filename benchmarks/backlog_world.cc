@@ -102,11 +102,31 @@ Gang BacklogWorld::MakeNew() {
   return gang;
 }
 
+BacklogWorld::Decided& BacklogWorld::Decided::operator+=(const Decided& other) {
+  starts += other.starts;
+  evictions += other.evictions;
+  preemptions += other.preemptions;
+  runner_ups += other.runner_ups;
+  return *this;
+}
+
+BacklogWorld::Decided BacklogWorld::Decided::operator-(
+    const Decided& other) const {
+  return {.starts = starts - other.starts,
+          .evictions = evictions - other.evictions,
+          .preemptions = preemptions - other.preemptions,
+          .runner_ups = runner_ups - other.runner_ups};
+}
+
 void BacklogWorld::Count() {
-  starts += host.Decided(DecisionKind::kStart);
-  evictions += host.Decided(DecisionKind::kEvict) +
-               host.Decided(DecisionKind::kSuspend) +
-               host.Decided(DecisionKind::kShrink);
+  decided.starts += host.Decided(DecisionKind::kStart);
+  decided.evictions += host.Decided(DecisionKind::kEvict) +
+                       host.Decided(DecisionKind::kSuspend) +
+                       host.Decided(DecisionKind::kShrink);
+  for (const Preemption& preemption : host.plan.preemptions) {
+    ++decided.preemptions;
+    if (preemption.runner_up.victims > 0) ++decided.runner_ups;
+  }
 }
 
 void BacklogWorld::Follow() {

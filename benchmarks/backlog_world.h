@@ -54,8 +54,17 @@ class BacklogWorld {
   double FreeShare() const;
 
   SchedulerHost host;
-  uint64_t starts = 0;     // Nominated ones count when they start.
-  uint64_t evictions = 0;  // Suspensions and shrinks, too.
+  // Of all plans so far.
+  struct Decided {
+    uint64_t starts = 0;       // Nominated ones count when they start.
+    uint64_t evictions = 0;    // Suspensions and shrinks, too.
+    uint64_t preemptions = 0;  // Gangs for which others make room.
+    uint64_t runner_ups = 0;   // Of these, with the next best choice told.
+
+    Decided& operator+=(const Decided& other);
+    Decided operator-(const Decided& other) const;
+  };
+  Decided decided{};
 
  private:
   void Submit(uint32_t count);

@@ -3,17 +3,11 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
 namespace muster::bench {
-
-// Counts anew from here. What the allocator has kept of what is gone does not
-// count.
-inline void ResetPeak() {
-  malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << 5;
-}
 
 // In MB, since ResetPeak. 0: the kernel does not say.
 inline double PeakMb() {
@@ -24,6 +18,20 @@ inline double PeakMb() {
     if (word == "VmHWM:" && status >> kb) return kb / kKbOfMb;
   }
   return 0;
+}
+
+// Since the process began, whatever was reset.
+inline double ProcessPeakMb() {
+  static double most = 0;
+  return most = std::max(most, PeakMb());
+}
+
+// Counts anew from here. What the allocator has kept of what is gone does not
+// count.
+inline void ResetPeak() {
+  ProcessPeakMb();
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
 }
 
 }  // namespace muster::bench

@@ -6,7 +6,9 @@
 //                   (KAI-Scheduler's scale test)
 //   BM_NoRoom       10 x 8 from a queue of which all but one of 80 devices may
 //                   be reclaimed: no victims, and told so
-//   BM_GangReclaim  a gang of N/2 x 8 takes N/2 nodes back from tasks of 2
+//   BM_GangReclaim  a gang of N/2 x 8 takes N/2 nodes back from tasks of 2;
+//                   runner_up: 1 if the plan tells the next best victims, who
+//                   are there
 //   BM_Subgroups    N tasks in groups of ten, a rack each, inside one block
 //                   (Volcano's network-topology test)
 //   BM_PreemptFull  512 whole devices, on a full cluster
@@ -33,6 +35,7 @@
 #include "benchmarks/kueue_world.h"
 #include "benchmarks/padded.h"
 #include "benchmarks/scheduler_host.h"
+#include "benchmarks/yardstick.h"
 
 namespace muster::bench {
 namespace {
@@ -120,6 +123,7 @@ void BM_NoRoom(benchmark::State& state, uint32_t nodes) {
 }
 
 void BM_GangReclaim(benchmark::State& state, uint32_t nodes) {
+  bool runner_up = true;
   OnePass(
       state,
       [&] {
@@ -127,8 +131,12 @@ void BM_GangReclaim(benchmark::State& state, uint32_t nodes) {
                            {1, nodes / 2, 8});
       },
       [&](const SchedulerHost& host) {
+        for (const Preemption& preemption : host.plan.preemptions) {
+          runner_up &= preemption.runner_up.victims > 0;
+        }
         return host.Decided(DecisionKind::kEvict) == 2 * nodes;
       });
+  state.counters["runner_up"] = runner_up ? 1 : 0;
 }
 
 void BM_Subgroups(benchmark::State& state, uint32_t nodes) {
@@ -313,6 +321,7 @@ int Register() {
                    nodes);
     }
   };
+  RegisterOnce("BM_Yardstick", BM_Yardstick);
   add("BM_Reclaim", BM_Reclaim, {100, 500, 1'000});
   add("BM_NoRoom", BM_NoRoom, {100, 500, 1'000, 2'000});
   add("BM_GangReclaim", BM_GangReclaim, {100, 500, 1'000, 2'000});
