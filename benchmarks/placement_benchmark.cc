@@ -69,7 +69,7 @@ void ComparePeers(benchmark::State& state, const Case& c, BusyCluster& busy,
     return MedianOf(kPeerRuns, [&] { benchmark::DoNotOptimize(sum()); }) /
            median;
   };
-  state.counters["vs_scan"] = ratio([&] { return peer.Scalar(c.devices); });
+  state.counters["vs_scan"] = ratio([&] { return peer.Plain(c.devices); });
   state.counters["vs_simd_scan"] = ratio([&] { return peer.Simd(c.devices); });
   state.counters["vs_rebuild"] =
       ratio([&] { return peer.Rebuild(busy.cluster, shape); });

@@ -16,10 +16,12 @@ class ScanPeer {
   explicit ScanPeer(const Cluster& cluster);
 
   // Each returns how many tasks with so many devices the best zone takes,
-  // after it has summed up racks, blocks and zones.
-  uint32_t Scalar(uint32_t devices);
+  // after it has summed up racks, blocks and zones. Plain: a loop as its user
+  // writes and compiles it (-O3); Simd: packed compares, for the vector units
+  // that this machine has.
+  uint32_t Plain(uint32_t devices);
   uint32_t Simd(uint32_t devices);
-  // As Scalar, but asks the cluster about each node, as a snapshot made for
+  // As Plain, but asks the cluster about each node, as a snapshot made for
   // each request does.
   uint32_t Rebuild(const Cluster& cluster, ShapeId shape);
 
