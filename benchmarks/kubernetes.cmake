@@ -1,8 +1,9 @@
 if(TARGET muster::adapter_kubernetes_client)
+  find_package(simdjson REQUIRED)
   muster_benchmark(kubernetes_benchmark
     SOURCES kubernetes_benchmark.cc kubernetes_controller_benchmark.cc
             kubernetes_objects.cc kubernetes_world.cc scheduler_host.cc
-    LIBS muster_kube_host absl::strings)
+    LIBS muster_kube_host absl::strings simdjson::simdjson)
 endif()
 # For ./dev bench kube.
 if(TARGET muster::adapter_kubernetes_client)

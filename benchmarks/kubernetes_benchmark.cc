@@ -2,13 +2,17 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "adapters/kubernetes/api/readers.h"
 #include "adapters/kubernetes/api/writers.h"
 #include "adapters/kubernetes/client/line_splitter.h"
 #include "adapters/kubernetes/client/watch_event.h"
 #include "benchmarks/kubernetes_objects.h"
+#include "benchmarks/scheduler_host.h"
+#include "simdjson.h"
 
 namespace muster::kubernetes::api {
 namespace {
@@ -19,16 +23,45 @@ std::string SomeList(int64_t pods) {
       [](int64_t i) { return bench::PodJson(i, bench::NodeName(i)); }, 0, pods);
 }
 
+// Of the same bytes, by simdjson alone; nothing is made of what it finds.
+class ParserAlone {
+ public:
+  explicit ParserAlone(const std::string& list) : list_(list) {}
+
+  void Parse() {
+    simdjson::dom::element all;
+    if (parser_.parse(list_).get(all) != simdjson::SUCCESS) std::abort();
+    benchmark::DoNotOptimize(all);
+  }
+
+ private:
+  simdjson::padded_string list_;
+  simdjson::dom::parser parser_{};
+};
+
+// vs_simdjson: the median over what ParserAlone takes, in turns with it.
 void BM_ReadPodList(benchmark::State& state) {
   const std::string list = SomeList(state.range(0));
   Reader reader;
+  ParserAlone alone(list);
+  std::vector<double> seconds, alone_seconds;
   for (auto _ : state) {
     int64_t gpus = 0, bad = 0;
-    const auto meta = reader.ReadList<Pod>(
-        list,
-        [&](const Pod& pod) { gpus += pod.requests.at("nvidia.com/gpu"); },
-        [&](const BadObject&) { ++bad; });
-    if (!meta.ok() || bad != 0 || gpus != 1000 * state.range(0)) {
+    bool ok = false;
+    seconds.push_back(bench::CpuOf([&] {
+      ok = reader
+               .ReadList<Pod>(
+                   list,
+                   [&](const Pod& pod) {
+                     gpus += pod.requests.at("nvidia.com/gpu");
+                   },
+                   [&](const BadObject&) { ++bad; })
+               .ok();
+    }));
+    state.PauseTiming();
+    alone_seconds.push_back(bench::CpuOf([&] { alone.Parse(); }));
+    state.ResumeTiming();
+    if (!ok || bad != 0 || gpus != 1000 * state.range(0)) {
       state.SkipWithError("the list was not read");
       break;
     }
@@ -38,6 +71,8 @@ void BM_ReadPodList(benchmark::State& state) {
                           static_cast<int64_t>(list.size()));
   state.counters["us_per_pod"] = benchmark::Counter(
       pods / 1e6, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["vs_simdjson"] =
+      bench::Median(seconds) / bench::Median(alone_seconds);
   state.counters["bytes_per_pod"] =
       static_cast<double>(list.size()) / static_cast<double>(state.range(0));
 }

@@ -1,5 +1,7 @@
 // What the controller costs: from a parsed event to the request that the
 // transport gets, and from a cluster's lists to the first decisions.
+// vs_core: by how much more than the library alone takes, in the same run, for
+// gangs of the same shapes on as many nodes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -8,12 +10,14 @@
 #include <deque>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "adapters/kubernetes/host/object_sink.h"
 #include "benchmarks/kubernetes_objects.h"
 #include "benchmarks/kubernetes_world.h"
+#include "benchmarks/padded.h"
 #include "benchmarks/peak_memory.h"
 #include "benchmarks/scheduler_host.h"
 
@@ -31,6 +35,67 @@ void Report(benchmark::State& state, const char* name,
       kMicros * Quantile(seconds, 0.5);
   state.counters[std::string(name) + "_p99_us"] =
       kMicros * Quantile(seconds, 0.99);
+}
+
+// The library alone: nodes as those of KubernetesWorld, and a gang like one of
+// its pods.
+SchedulerHost CoreHost() {
+  SchedulerHost host(MakeConfig());
+  host.AddNodes(kNodes, 8);
+  host.AddQueue("q");
+  return host;
+}
+
+Gang CoreGang(int64_t number) {
+  constexpr int64_t kShapes = 48;
+  Gang gang = MakeGang(Padded("g", static_cast<uint32_t>(number)), "q", 1, 1);
+  gang.roles[0].shape.resources.Set(0, 1000 + 100 * (number % kShapes));
+  return gang;
+}
+
+// CPU seconds: so many are submitted, placed in one pass, and run.
+double CoreBatch(int64_t gangs) {
+  SchedulerHost host = CoreHost();
+  std::vector<Event> events;
+  for (int64_t i = 0; i < gangs; ++i) {
+    events.push_back({.at = host.now, .what = GangSubmitted{CoreGang(i)}});
+  }
+  return CpuOf([&] {
+    for (const Event& event : events) host.Apply(event);
+    host.Pass();
+    host.Answer();
+  });
+}
+
+// CPU seconds of a gang's whole life, with a pass behind each of its events;
+// median over hundreds of lives, where half of the devices are free.
+double CoreLife() {
+  constexpr int64_t kSamples = 20, kLives = 100;
+  SchedulerHost host = CoreHost();
+  int64_t number = 0;
+  for (; number < kGpus / 2; ++number) {
+    host.Apply(GangSubmitted{CoreGang(number)});
+  }
+  host.Settle();
+  std::vector<double> seconds;
+  for (int64_t sample = 0; sample < kSamples; ++sample) {
+    std::vector<Gang> gangs;
+    for (int64_t i = 0; i < kLives; ++i) gangs.push_back(CoreGang(number++));
+    seconds.push_back(CpuOf([&] {
+                        for (Gang& gang : gangs) {
+                          const std::string key = gang.key;
+                          host.now += 10 * kMillisecond;
+                          host.Apply(GangSubmitted{std::move(gang)});
+                          host.Pass();
+                          host.Answer();
+                          host.Pass();
+                          host.Apply(GangFinished{key});
+                          host.Pass();
+                        }
+                      }) /
+                      kLives);
+  }
+  return Median(std::move(seconds));
 }
 
 // One event at a time, 10 ms apart: a pod comes, its binding is answered, it
@@ -87,6 +152,9 @@ void BM_PodEvent(benchmark::State& state) {
   if (!Premise(state, world.controller().defects().empty(), "no defects")) {
     return;
   }
+  const double life = Median(came) + Median(answered) + Median(ran) +
+                      Median(ended) + Median(gone);
+  state.counters["vs_core"] = life / CoreLife();
   state.counters["p50_us"] = kMicros * Quantile(all, 0.5);
   state.counters["p99_us"] = kMicros * Quantile(all, 0.99);
   state.counters["most_us"] = kMicros * Quantile(all, 1);
@@ -106,7 +174,7 @@ BENCHMARK(BM_PodEvent)
 // So many pods come at once to an empty cluster; all bindings may travel.
 void BM_PodBatch(benchmark::State& state) {
   const int64_t pods = state.range(0);
-  std::vector<double> all, observed, decided, sent;
+  std::vector<double> all, observed, decided, sent, core;
   for (auto _ : state) {
     state.PauseTiming();
     KubernetesWorld world(kNodes, static_cast<int>(pods));
@@ -125,9 +193,11 @@ void BM_PodBatch(benchmark::State& state) {
     const bool bound =
         static_cast<int64_t>(world.transport().Count("/binding")) == pods;
     if (!Premise(state, bound, "all are bound")) return;
+    core.push_back(CoreBatch(pods));
     state.ResumeTiming();
   }
   state.counters["batch_ms"] = kMillis * Median(all);
+  state.counters["vs_core"] = Median(all) / Median(core);
   state.counters["observe_ms"] = kMillis * Median(observed);
   state.counters["decide_ms"] = kMillis * Median(decided);
   state.counters["send_ms"] = kMillis * Median(sent);

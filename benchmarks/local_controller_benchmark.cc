@@ -1,17 +1,23 @@
 // What musterd's decisions cost, without store and processes: jobs a second,
-// a restart, and the memory of jobs that wait.
+// a restart, and the memory of jobs that wait. vs_peer, of BM_ControllerJobs:
+// its CPU time over that of reading the same manifests as JSON and a gang's
+// whole life in the library alone, in the same run.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
+#include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "adapters/local/controller/controller.h"
+#include "muster/scheduler.h"
 
 namespace muster::local {
 namespace {
@@ -81,6 +87,71 @@ void Queue(Controller* controller, int64_t jobs, Store* store) {
   }
 }
 
+// What nobody can do without: the manifest is JSON, and the scheduler decides.
+class Peer {
+ public:
+  Peer() : scheduler_(*Scheduler::Create({})) {
+    Apply(NodeChanged{Config().node});
+    Apply(QueueChanged{muster::Queue{.key = "q"}});
+  }
+
+  // One job of one task, from its manifest to its end.
+  void RunOne(uint64_t number) {
+    const auto manifest = nlohmann::json::parse(Manifest(number, 1), nullptr,
+                                                /*allow_exceptions=*/false);
+    Must(!manifest.is_discarded());
+    now_ += kMillisecond;
+    Gang gang;
+    gang.key = std::to_string(number);
+    gang.queue = "q";
+    gang.roles.emplace_back();
+    gang.roles[0].name =
+        manifest["spec"]["template"]["spec"]["containers"][0]["name"];
+    gang.roles[0].min_tasks = gang.roles[0].desired_tasks = 1;
+    gang.roles[0].shape.resources = {1000};
+    const std::string key = gang.key;
+    Apply(GangSubmitted{std::move(gang)});
+    scheduler_.Schedule(now_, &plan_);
+    Must(plan_.tasks.size() == 1);
+    TasksAnswered ready{key, {TaskAnswer{.attempt = plan_.tasks[0].attempt}}};
+    Apply(std::move(ready));
+    scheduler_.Schedule(now_, &plan_);
+    Apply(GangFinished{key});
+    scheduler_.Schedule(now_, &plan_);
+  }
+
+ private:
+  void Apply(EventBody what) {
+    Must(scheduler_.Apply(Event{now_, std::move(what)}).ok());
+  }
+
+  Scheduler scheduler_;
+  Time now_ = kSecond;
+  Plan plan_;
+};
+
+double CpuSeconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) +
+         static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+// CPU seconds of one, the median of some dozens of hundred each.
+double PeerSeconds() {
+  constexpr size_t kSamples = 25, kEach = 100;
+  Peer peer;
+  uint64_t number = 0;
+  std::vector<double> samples;
+  for (size_t i = 0; i < kSamples; ++i) {
+    const double begin = CpuSeconds();
+    for (size_t job = 0; job < kEach; ++job) peer.RunOne(++number);
+    samples.push_back((CpuSeconds() - begin) / kEach);
+  }
+  std::ranges::nth_element(samples, samples.begin() + kSamples / 2);
+  return samples[kSamples / 2];
+}
+
 // From submission to its end, one job of one task behind the other, in three
 // turns, with so many others that wait.
 void BM_ControllerJobs(benchmark::State& state) {
@@ -88,6 +159,7 @@ void BM_ControllerJobs(benchmark::State& state) {
   Queue(controller.get(), state.range(0), nullptr);
   uint64_t number = 1'000'000;
   Time now = kSecond;
+  const double begin = CpuSeconds();
   for (auto _ : state) {
     now += kMillisecond;
     Must(controller->Submit(Ask(++number, 1), now).ok());
@@ -100,9 +172,12 @@ void BM_ControllerJobs(benchmark::State& state) {
     const Turn end = controller->Step(now);
     Must(end.save.jobs.size() == 1 && end.save.jobs[0].exit_code == 0);
   }
+  const double each =
+      (CpuSeconds() - begin) / static_cast<double>(state.iterations());
   Must(controller->defects().empty());
   state.counters["jobs_per_s"] = benchmark::Counter(
       static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["vs_peer"] = each / PeerSeconds();
 }
 BENCHMARK(BM_ControllerJobs)
     ->ArgName("queued")

@@ -1,4 +1,6 @@
-// What the wire costs: nanoseconds and bytes an event, a plan, a state.
+// What the wire costs: nanoseconds and bytes an event, a plan, a state. Beside
+// each that reads or writes stands Protobuf with messages that are already
+// there (BM_Wire_Protobuf...): the same bytes, nothing of Muster's.
 
 #include <benchmark/benchmark.h>
 
@@ -130,8 +132,9 @@ void BM_Wire_ParseSubmission(benchmark::State& state) {
 }
 BENCHMARK(BM_Wire_ParseSubmission);
 
-void BM_Wire_ProtobufSerializeSubmission(benchmark::State& state) {
-  const v1::Event message = *ToMessage(Submitted());
+template <class T>
+void ProtobufSerialize(benchmark::State& state, const T& value) {
+  const Message<T> message = *ToMessage(value);
   std::string bytes;
   for (auto _ : state) {
     message.SerializeToString(&bytes);
@@ -139,18 +142,32 @@ void BM_Wire_ProtobufSerializeSubmission(benchmark::State& state) {
   }
   CountBytes(state, bytes.size());
 }
-BENCHMARK(BM_Wire_ProtobufSerializeSubmission);
 
-void BM_Wire_ProtobufParseSubmission(benchmark::State& state) {
-  const std::string bytes = *Serialize(Submitted());
+template <class T>
+void ProtobufParse(benchmark::State& state, const T& value) {
+  const std::string bytes = *Serialize(value);
   for (auto _ : state) {
-    v1::Event message;
+    Message<T> message;
     const bool ok = message.ParseFromString(bytes);
     benchmark::DoNotOptimize(ok);
   }
   CountBytes(state, bytes.size());
 }
+
+void BM_Wire_ProtobufSerializeSubmission(benchmark::State& state) {
+  ProtobufSerialize(state, Submitted());
+}
+BENCHMARK(BM_Wire_ProtobufSerializeSubmission);
+
+void BM_Wire_ProtobufParseSubmission(benchmark::State& state) {
+  ProtobufParse(state, Submitted());
+}
 BENCHMARK(BM_Wire_ProtobufParseSubmission);
+
+void BM_Wire_ProtobufSerializePlan(benchmark::State& state) {
+  ProtobufSerialize(state, Started());
+}
+BENCHMARK(BM_Wire_ProtobufSerializePlan);
 
 // --- Snapshots.
 
@@ -172,6 +189,22 @@ void BM_Wire_DecodeSnapshot(benchmark::State& state) {
   CountBytes(state, bytes.size());
 }
 BENCHMARK(BM_Wire_DecodeSnapshot)->ArgName("gangs")->Arg(100)->Arg(10'000);
+
+void BM_Wire_ProtobufSerializeSnapshot(benchmark::State& state) {
+  ProtobufSerialize(state, SomeState(static_cast<int>(state.range(0))));
+}
+BENCHMARK(BM_Wire_ProtobufSerializeSnapshot)
+    ->ArgName("gangs")
+    ->Arg(100)
+    ->Arg(10'000);
+
+void BM_Wire_ProtobufParseSnapshot(benchmark::State& state) {
+  ProtobufParse(state, SomeState(static_cast<int>(state.range(0))));
+}
+BENCHMARK(BM_Wire_ProtobufParseSnapshot)
+    ->ArgName("gangs")
+    ->Arg(100)
+    ->Arg(10'000);
 
 }  // namespace
 }  // namespace muster::wire
