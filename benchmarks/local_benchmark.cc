@@ -7,12 +7,18 @@
 //     page, in turns with it; vs_fork_exec_fsync: of the medians.
 //   slurm_*, of this case and those that follow: of Slurm's commands and its
 //     daemons, fewer jobs, where they are installed; the label says why not.
+//     Of sbatch, whose jobs wait for the next turn of its loop, once a second;
+//     slurm_srun_*: of srun, which starts its job at once.
 //   BM_EndToStart     from a job's last instruction to the first one of the
 //     next, on one GPU.
 //   BM_Jobs           /bin/true, half of them one by one by two clients, half
-//     as an array: jobs_per_s; lost, wrong_code; cpu_ms_per_job of the daemon.
+//     as an array, in rounds until ten seconds are over: jobs_per_s, of all of
+//     them; slowest_per_s, of one round; seconds; lost, wrong_code;
+//     cpu_ms_per_job of the daemon; cpu_vs_fork_exec: that over the CPU time
+//     that /bin/true takes by fork, exec and wait, in the same run.
 //   BM_Array          submission of an array: array_task_ms.
-//   BM_Queue          `muster queue`, p50_ms; rss_mb of the daemon.
+//   BM_Queue          `muster queue`, p50_ms; rss_mb of the daemon then, and
+//     peak_mb since its start.
 //   BM_Restart        from kill -9 and a new start to an answer: p50_s.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
@@ -96,6 +102,25 @@ std::string WrapStamp(BenchDaemon& daemon, const std::string& pause = "") {
                       pause);
 }
 
+// Interactive jobs, one when the one before it has ended.
+void RunBySrun(benchmark::State& state, BenchDaemon& daemon,
+               const BenchSlurm& slurm) {
+  const uint32_t jobs = Scaled(30);
+  std::vector<double> starts;
+  const int64_t start = NowNanos();
+  for (uint32_t i = 0; i < jobs; ++i) {
+    const int64_t begin = NowNanos();
+    if (!slurm.RunNow({MUSTER_STAMP, daemon.fifo()})) {
+      state.SetLabel("srun: not run, it has failed");
+      return;
+    }
+    starts.push_back(Milliseconds(daemon.Stamps(1)[0].first - begin));
+  }
+  Tell(state, "slurm_srun_", starts);
+  state.counters["slurm_srun_jobs_per_s"] =
+      jobs / (Milliseconds(NowNanos() - start) / 1e3);
+}
+
 // Each job when the one before it has ended.
 bool SubmitToSlurm(benchmark::State& state, BenchDaemon& daemon,
                    const BenchSlurm& slurm) {
@@ -109,6 +134,7 @@ bool SubmitToSlurm(benchmark::State& state, BenchDaemon& daemon,
   }
   Tell(state, "slurm_", starts);
   Tell(state, "slurm_round_trip_", round_trips);
+  RunBySrun(state, daemon, slurm);
   return true;
 }
 
@@ -186,30 +212,57 @@ std::array<double, 2> Count(BenchDaemon& daemon, uint32_t jobs) {
   return {found, wrong};
 }
 
+// 2,000 jobs, half of them an array and half one by one by two clients; returns
+// when all have ended. Gives how many there were.
+uint32_t RunRound(BenchDaemon& daemon) {
+  constexpr uint32_t kClients = 2;
+  const uint32_t each = Scaled(500);
+  daemon.Submit({"/bin/true"}, 0, Indices(kClients * each));
+  std::vector<std::thread> clients;
+  for (uint32_t c = 0; c < kClients; ++c) {
+    clients.emplace_back([&daemon, each] {
+      for (uint32_t i = 0; i < each; ++i) daemon.Submit({"/bin/true"}, 0);
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  daemon.Idle();
+  return 2 * kClients * each;
+}
+
+// CPU milliseconds of /bin/true by itself.
+double ForkExecCpu() {
+  constexpr int kRuns = 200;
+  const double begin = OwnCpuSeconds();
+  for (int i = 0; i < kRuns; ++i) Run({"/bin/true"});
+  return 1e3 * (OwnCpuSeconds() - begin) / kRuns;
+}
+
 void BM_Jobs(benchmark::State& state) {
   BenchDaemon daemon(1);
-  constexpr uint32_t kClients = 2;
-  const uint32_t each = Scaled(1'500), jobs = 2 * kClients * each;
-  double seconds = 0;
+  const double least_seconds = Scaled(1'000) / 100.0;
+  uint32_t jobs = 0;
+  double seconds = 0, slowest = 0;
   const double cpu = daemon.CpuSeconds();
   for (auto _ : state) {
     const int64_t start = NowNanos();
-    daemon.Submit({"/bin/true"}, 0, Indices(kClients * each));
-    std::vector<std::thread> clients;
-    for (uint32_t c = 0; c < kClients; ++c) {
-      clients.emplace_back([&daemon, each] {
-        for (uint32_t i = 0; i < each; ++i) daemon.Submit({"/bin/true"}, 0);
-      });
+    while (seconds < least_seconds) {
+      const double before = seconds;
+      const uint32_t round = RunRound(daemon);
+      jobs += round;
+      seconds = static_cast<double>(NowNanos() - start) / 1e9;
+      const double rate = round / (seconds - before);
+      slowest = slowest == 0 ? rate : std::min(slowest, rate);
     }
-    for (std::thread& client : clients) client.join();
-    daemon.Idle();
-    seconds = static_cast<double>(NowNanos() - start) / 1e9;
   }
+  const double cpu_ms = 1000 * (daemon.CpuSeconds() - cpu) / jobs;
   const auto [found, wrong] = Count(daemon, jobs);
   state.counters["jobs_per_s"] = jobs / seconds;
+  state.counters["slowest_per_s"] = slowest;
+  state.counters["seconds"] = seconds;
   state.counters["lost"] = jobs - found;
   state.counters["wrong_code"] = wrong;
-  state.counters["cpu_ms_per_job"] = 1000 * (daemon.CpuSeconds() - cpu) / jobs;
+  state.counters["cpu_ms_per_job"] = cpu_ms;
+  state.counters["cpu_vs_fork_exec"] = cpu_ms / ForkExecCpu();
   BySlurm(state, [&](const BenchSlurm& slurm) {
     const uint32_t by_slurm = Scaled(30);
     const int64_t start = NowNanos();
@@ -261,6 +314,7 @@ void BM_Queue(benchmark::State& state) {
   }
   Tell(state, "", samples);
   state.counters["rss_mb"] = daemon.RssMegabytes();
+  state.counters["peak_mb"] = daemon.PeakMegabytes();
   BySlurm(state, [&](const BenchSlurm& slurm) {
     const auto jobs = Scaled(static_cast<uint32_t>(state.range(0)));
     if (!slurm.Submit({"--hold", absl::StrCat("--array=1-", jobs),
@@ -295,6 +349,7 @@ void BM_Restart(benchmark::State& state) {
   }
   state.counters["p50_s"] = Quantile(samples, 0.5) / 1000;
   state.counters["rss_mb"] = daemon.RssMegabytes();
+  state.counters["peak_mb"] = daemon.PeakMegabytes();
 }
 BENCHMARK(BM_Restart)
     ->ArgName("jobs")

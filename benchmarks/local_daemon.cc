@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,6 +97,19 @@ int64_t NowNanos() {
 
 bool Run(std::vector<std::string> words) {
   return EndsWell(Spawn(std::move(words), "/dev/null"));
+}
+
+double OwnCpuSeconds() {
+  double sum = 0;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    getrusage(who, &used);
+    for (const timeval& part : {used.ru_utime, used.ru_stime}) {
+      sum += static_cast<double>(part.tv_sec) +
+             1e-6 * static_cast<double>(part.tv_usec);
+    }
+  }
+  return sum;
 }
 
 BenchDaemon::BenchDaemon(uint32_t gpus) : folder_(MakeFolder()), gpus_(gpus) {
@@ -205,10 +219,12 @@ std::vector<std::pair<int64_t, int64_t>> BenchDaemon::Stamps(size_t count) {
   return stamps;
 }
 
-double BenchDaemon::RssMegabytes() const {
+double BenchDaemon::StatusMegabytes(std::string_view field) const {
   std::ifstream status(absl::StrCat("/proc/", pid_, "/status"));
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
+    if (line.starts_with(field)) {
+      return std::atof(line.c_str() + field.size()) / 1024;
+    }
   }
   return 0;
 }

@@ -49,11 +49,14 @@ class BenchDaemon {
   const std::string& fifo() const { return fifo_; }
   const std::string& folder() const { return folder_; }
 
-  double RssMegabytes() const;
+  // Now; and at the most since it was started.
+  double RssMegabytes() const { return StatusMegabytes("VmRSS:"); }
+  double PeakMegabytes() const { return StatusMegabytes("VmHWM:"); }
   // Of the daemon alone.
   double CpuSeconds() const;
 
  private:
+  double StatusMegabytes(std::string_view field) const;
   Json Ask(std::string_view method, const std::string& target,
            const std::string& body);
 
@@ -75,5 +78,8 @@ std::string MakeFolder();
 pid_t Spawn(std::vector<std::string> words, const std::string& output);
 // Starts the program with these words and waits; false: it did not end with 0.
 bool Run(std::vector<std::string> words);
+
+// Of this process and of those that it has waited for.
+double OwnCpuSeconds();
 
 }  // namespace muster::local

@@ -118,6 +118,13 @@ bool BenchSlurm::Submit(std::vector<std::string> words) const {
   return Run(std::move(words));
 }
 
+bool BenchSlurm::RunNow(std::vector<std::string> words) const {
+  const std::string program = Find("srun");
+  if (program.empty()) return false;
+  words.insert(words.begin(), {program, "--quiet"});
+  return Run(std::move(words));
+}
+
 void BenchSlurm::Idle() const {
   const std::string queue = folder_ + "/queue";
   do {

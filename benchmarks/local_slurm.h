@@ -23,6 +23,8 @@ class BenchSlurm {
   const std::string& problem() const { return problem_; }
   // `sbatch` with these words, its output thrown away; false: refused.
   bool Submit(std::vector<std::string> words) const;
+  // `srun` with these words, to the end of what it runs; false: it has failed.
+  bool RunNow(std::vector<std::string> words) const;
   // Waits until nothing is queued or runs.
   void Idle() const;
   // How long `squeue` takes that tells each element of an array, in
