@@ -3,12 +3,11 @@
 
     plot_growth.py JSON FOLDER
 
-JSON is what `./dev bench backlog --json JSON` or `./dev bench peers --json JSON`
-wrote; of runs with --benchmark_repetitions=N the median is drawn.
+JSON is a record, docs/performance/backlog.json or peers.json, or what `./dev bench backlog
+--json JSON` or `./dev bench peers --json JSON` wrote; of several runs the median is drawn.
 """
 
 import collections
-import json
 import math
 import pathlib
 import statistics
@@ -20,49 +19,76 @@ matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "muster", "svg.fonttype": "none", "font.size": 8})
 import matplotlib.pyplot as plt
 
-US, MS = 1e-6, 1e-3
+import goals
+from runs import runs as all_runs
 
-# Of each plot: its title, and by case what it is, and the goal: seconds, at so many nodes.
+US, MS = 1e-6, 1e-3
+UNITS = {"cpu_us": US, "p99_us": US, "cpu_ms": MS}
+
+# Of each plot: its title, and by case what it is.
 BACKLOG = "A full cluster with a backlog: CPU of one event and the pass behind it", {
-    "Quiet": ("nothing", 20 * US, 10_000),
-    "Duplicate": ("a duplicate answer", 25 * US, 10_000),
-    "Checkpoint": ("a checkpoint", 25 * US, 10_000),
-    "NodeUnchanged": ("a node as it was", 25 * US, 10_000),
-    "UnusedLabel": ("a label that no gang selects by", 25 * US, 10_000),
-    "ExternalUsageUnchanged": ("external usage as it was", 25 * US, 10_000),
-    "SubmitKnown": ("a gang of a known shape", 50 * US, 10_000),
-    "SubmitNew": ("a gang of a new shape", 500 * US, 10_000),
-    "Explain": ("why does a gang wait?", 20 * US, 10_000),
-    "Finish": ("a gang finishes", 2 * MS, 10_000),
-    "NodeDown": ("a node goes down", 10 * MS, 10_000),
-    "WhatIf": ("what if a gang finished?", 5.6 * MS, 10_000),
-    "Fill": ("filling it, and the first pass\nover those that wait", 3, 10_000),
+    "Quiet": "nothing",
+    "Duplicate": "a duplicate answer",
+    "Checkpoint": "a checkpoint",
+    "NodeUnchanged": "a node as it was",
+    "UnusedLabel": "a label that no gang selects by",
+    "ExternalUsageUnchanged": "external usage as it was",
+    "SubmitKnown": "a gang of a known shape",
+    "SubmitNew": "a gang of a new shape",
+    "Explain": "why does a gang wait?",
+    "Finish": "a gang finishes",
+    "NodeDown": "a node goes down",
+    "WhatIf": "what if a gang finished?",
+    "Fill": "filling it, and the first pass\nover those that wait",
 }
 PEERS = "Where other schedulers are slow: CPU of the deciding pass", {
-    "BM_Reclaim": ("8 N tasks reclaim 8 N", 200 * MS, 500),
-    "BM_NoRoom": ("no room, and proven", 1 * MS, 1_000),
-    "BM_GangReclaim": ("a gang of N/2 x 8 reclaims", 10 * MS, 1_000),
-    "BM_PreemptFull": ("512 devices on full nodes", 0.5 * MS, 100_000),
-    "BM_TasPreemption": ("room in one group of blocks", 5 * MS, 1_000),
-    "BM_Subgroups": ("N/10 groups, a rack each", 5 * MS, 1_000),
-    "BM_Fill": ("32 N tasks of one CPU", 60 * MS, 1_000),
-    "BM_NearFull": ("the same, 31 of 32 CPUs in use", 30 * MS, 10_000),
+    "BM_Reclaim": "8 N tasks reclaim 8 N",
+    "BM_NoRoom": "no room, and proven",
+    "BM_GangReclaim": "a gang of N/2 x 8 reclaims",
+    "BM_PreemptFull": "512 devices on full nodes",
+    "BM_TasPreemption": "room in one group of blocks",
+    "BM_Subgroups": "N/10 groups, a rack each",
+    "BM_Fill": "32 N tasks of one CPU",
+    "BM_NearFull": "the same, 31 of 32 CPUs in use",
 }
+
+
+def split(name):
+    """The case of a benchmark's name, and of how many nodes it is or None."""
+    parts = name.split("/")
+    nodes = next((int(p.split(":")[1]) for p in parts if p.startswith("nodes:")), None)
+    return parts[2] if parts[0] == "BM_Backlog" and len(parts) > 2 else parts[0], nodes
+
 
 def read(path):
     """{case: {counter: {nodes: seconds}}}"""
     runs = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
-    for run in json.loads(pathlib.Path(path).read_text())["benchmarks"]:
-        parts = run["name"].split("/")
-        nodes = next((int(p.split(":")[1]) for p in parts if p.startswith("nodes:")), None)
-        if nodes is None or run.get("run_type") == "aggregate" or run.get("error_occurred"):
+    for run in all_runs(path):
+        case, nodes = split(run["name"])
+        if nodes is None:
             continue
-        case = parts[2] if parts[0] == "BM_Backlog" else parts[0]
-        for counter, unit in ("cpu_us", US), ("p99_us", US), ("cpu_ms", MS):
+        for counter, unit in UNITS.items():
             if counter in run:
                 runs[case][counter][nodes].append(run[counter] * unit)
     return {case: {counter: {n: statistics.median(v) for n, v in sorted(by_nodes.items())}
                    for counter, by_nodes in counters.items()} for case, counters in runs.items()}
+
+
+def goals_of(curves):
+    """By case: the goal of goals.json in seconds, and for how many nodes it was set."""
+    found = {}
+    for goal in goals.load(pathlib.Path(__file__).resolve().parents[1]):
+        case, nodes = split(goals.pairs(goal["over"])[0][0])
+        counter, limit = goals.pairs(goal["over"])[0][1], goals.limit(goal)[1]
+        if case not in curves or counter not in ("cpu_us", "cpu_ms"):
+            continue
+        if "under" not in goal:
+            found[case] = limit * UNITS[counter], nodes
+            continue
+        under, under_nodes = split(goal["under"][0])  # Of another case, as it is.
+        if under_nodes == nodes and nodes in curves.get(under, {}).get(counter, {}):
+            found[case] = limit * curves[under][counter][nodes], nodes
+    return found
 
 
 def seconds(value, _=None):
@@ -72,7 +98,7 @@ def seconds(value, _=None):
     return f"{value / US:g} us"
 
 
-def draw(axes, counters, what, goal, goal_nodes):
+def draw(axes, counters, what, goal):
     axes.set_title(what, fontsize=8)
     middle = counters.get("cpu_us") or counters["cpu_ms"]
     axes.plot(middle.keys(), middle.values(), color="C0", marker="o", markersize=3)
@@ -83,10 +109,12 @@ def draw(axes, counters, what, goal, goal_nodes):
     first, last = min(middle), max(middle)
     if first < last:  # In proportion to the nodes.
         axes.plot([first, last], [middle[first], middle[first] * last / first], color="0.6", linewidth=1, linestyle=":")
-    axes.axhline(goal, color="C3", linewidth=1, linestyle="--")
-    axes.plot([goal_nodes], [goal], color="C3", marker="v", markersize=4)
+    if goal:
+        axes.axhline(goal[0], color="C3", linewidth=1, linestyle="--")
+        axes.plot([goal[1]], [goal[0]], color="C3", marker="v", markersize=4)
+        seen.append(goal[0])
     axes.set(xscale="log", yscale="log")
-    low, high = min(seen + [goal]), max(seen + [goal])
+    low, high = min(seen), max(seen)
     axes.set_ylim(10 ** math.floor(math.log10(low) - 0.1), 10 ** math.ceil(math.log10(high) + 0.1))
     axes.yaxis.set_major_formatter(seconds)
     axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
@@ -107,8 +135,9 @@ def main():
     columns = 4 if len(cases) <= 12 else 5
     rows = math.ceil(len(cases) / columns)
     figure, grid = plt.subplots(rows, columns, figsize=(2.25 * columns, 0.6 + 1.9 * rows), layout="constrained", squeeze=False)
-    for axes, (case, (what, goal, nodes)) in zip(grid.flat, cases.items()):
-        draw(axes, curves[case], what, goal, nodes)
+    goal_of = goals_of(curves)
+    for axes, (case, what) in zip(grid.flat, cases.items()):
+        draw(axes, curves[case], what, goal_of.get(case))
     for axes in grid.flat[len(cases):]:
         axes.set_axis_off()
     figure.suptitle(title)

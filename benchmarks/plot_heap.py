@@ -3,12 +3,11 @@
 
     plot_heap.py JSON FOLDER
 
-JSON is what `./dev bench heap --json JSON` wrote; where it ran with
---benchmark_repetitions=N, the median of the runs is drawn, and their spread.
+JSON is the record docs/performance/heap.json, or what `./dev bench heap --json JSON` wrote; of
+several runs the median is drawn, and their spread.
 """
 
 import collections
-import json
 import pathlib
 import statistics
 import sys
@@ -19,6 +18,8 @@ import matplotlib.ticker
 matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "muster", "svg.fonttype": "none", "path.simplify_threshold": 1, "font.size": 8})
 import matplotlib.pyplot as plt
+
+from runs import runs as all_runs
 
 WORKLOADS = {
     "BM_SchedulerLike": "Like a scheduler: CPU per job",
@@ -42,9 +43,7 @@ NAMES = {
 def read(path):
     """{workload: {(structure, counter): {threads: [one value a run]}}}"""
     cases = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
-    for run in json.loads(pathlib.Path(path).read_text())["benchmarks"]:
-        if run.get("run_type") == "aggregate":
-            continue
+    for run in all_runs(path):
         workload, *arguments = run["name"].split("/")
         threads = next((int(a.split(":")[1]) for a in arguments if a.startswith("threads:")), None)
         if threads is None or workload not in WORKLOADS:

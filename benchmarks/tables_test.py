@@ -1,0 +1,197 @@
+"""Tests of what keeps figures honest: goals.py, tables.py, record.py and gate.py.
+
+    tables_test.py ROOT
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import gate  # noqa: E402
+import goals  # noqa: E402
+import record  # noqa: E402
+import runs  # noqa: E402
+import tables  # noqa: E402
+
+GOAL = {"name": "quick", "record": "some", "over": ["BM_A", "cpu_us"], "at_most": 20, "since": "abc"}
+RECORD = {
+    "record": "some", "commit": "12345678", "date": "2026-01-02T03:04+00:00", "seconds": 5,
+    "load_before": [0.1, 0, 0], "machine": {"cores": 2, "cpu": "a CPU", "memory_gib": 3, "os": "an OS",
+                                            "compiler": "g++ 12", "flags": "-O3"},
+    "cases": {"BM_A": {"cpu_us": 19.0, "times": [4.0, 3.0, 5.0], "label": "said"}, "BM_B": {"cpu_us": 38.0}},
+}
+
+
+class GoalsTest(unittest.TestCase):
+    def test_a_goal_is_met_missed_or_not_measured(self):
+        self.assertTrue(goals.met(GOAL, RECORD["cases"]))
+        self.assertFalse(goals.met({**GOAL, "over": ["BM_B", "cpu_us"]}, RECORD["cases"]))
+        self.assertIsNone(goals.met({**GOAL, "over": ["BM_C", "cpu_us"]}, RECORD["cases"]))
+
+    def test_the_worst_of_several_cases_counts(self):
+        both = [["BM_A", "cpu_us"], ["BM_B", "cpu_us"]]
+        self.assertEqual(goals.measured({**GOAL, "over": both}, RECORD["cases"]), 38)
+        least = {"name": "many", "over": both, "at_least": 30}
+        self.assertEqual(goals.measured(least, RECORD["cases"]), 19)
+        self.assertFalse(goals.met(least, RECORD["cases"]))
+
+    def test_a_ratio_and_an_alternative(self):
+        ratio = {**GOAL, "over": ["BM_B", "cpu_us"], "under": ["BM_A", "cpu_us"], "at_most": 1.5}
+        self.assertEqual(goals.measured(ratio, RECORD["cases"]), 2)
+        self.assertFalse(goals.met(ratio, RECORD["cases"]))
+        self.assertTrue(goals.met({**ratio, "or": {"over": ["BM_A", "times"], "at_least": 4}}, RECORD["cases"]))
+
+    def test_no_goal_is_changed_or_goes_in_silence(self):
+        self.assertEqual(list(goals.problems_of_change([GOAL], [GOAL])), [])
+        for new in ([], [{**GOAL, "at_most": 25}], [{**GOAL, "over": ["BM_A", "other"]}],
+                    [{**GOAL, "or": {"over": ["BM_A", "times"], "at_least": 1}}], [{**GOAL, "since": "def"}]):
+            self.assertEqual(len(list(goals.problems_of_change([GOAL], new))), 1, new)
+        told = {**GOAL, "at_most": 25, "changes": [{"from": 20, "commit": "abc", "why": "asked so"}]}
+        self.assertEqual(list(goals.problems_of_change([GOAL], [told])), [])
+
+    def test_each_goal_of_the_repository_has_a_benchmark_in_its_table(self):
+        templates = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "benchmarks/tables").glob("*.md")}
+        for goal in goals.load(ROOT):
+            self.assertIn(goal["record"], record.RECORDS)
+            text = "".join(text for name, text in templates.items() if name.split("-")[0] == goal["record"]
+                           or name == goal["record"])
+            self.assertIn(f"{{goal {goal['name']}}}", text)
+
+
+class TablesTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        for folder in ("docs/performance", "benchmarks/tables"):
+            (self.root / folder).mkdir(parents=True)
+        (self.root / "benchmarks/goals.json").write_text(json.dumps([GOAL]))
+        (self.root / "benchmarks/tables/some.md").write_text("| {BM_A cpu_us} | {goal quick} |\n")
+        self.page = self.root / "docs/page.md"
+        self.page.write_text("<!-- table: some -->\n*Not recorded yet.* 7 us\n<!-- /table -->\nafter\n")
+
+    def put(self, found):
+        record.write(tables.record_file(self.root, "some"), found)
+
+    def test_without_a_record_the_text_says_so_and_stays(self):
+        self.assertEqual(list(tables.problems(self.root)), [])
+        self.page.write_text("<!-- table: some -->\n7 us\n<!-- /table -->\n")
+        self.assertEqual(len(list(tables.problems(self.root))), 1)
+
+    def test_a_table_is_made_of_its_record_and_compared(self):
+        self.put(RECORD)
+        self.assertEqual(len(list(tables.problems(self.root))), 1)
+        tables.write(self.root)
+        text = self.page.read_text()
+        self.assertIn("| 19 us | 20 us |\n<!-- /table -->\nafter", text)
+        self.assertIn("Commit 12345678, 2026-01-02 03:04 UTC, one run of 5 s", text)
+        self.assertEqual(list(tables.problems(self.root)), [])
+        self.page.write_text(text.replace("19 us", "18 us"))
+        self.assertEqual(len(list(tables.problems(self.root))), 1)
+
+    def test_what_is_missed_is_bold_and_what_failed_is_told(self):
+        cases = {"BM_A": {"cpu_us": 21.0}, "BM_B": {"error": "another answer"}}
+        self.put({**RECORD, "cases": cases})
+        tables.write(self.root)
+        self.assertIn("| 21 us | **20 us: missed** |", self.page.read_text())
+        self.assertIn("`BM_B` failed: another answer.", self.page.read_text())
+
+    def test_a_record_without_a_table_is_found(self):
+        self.put(RECORD)
+        tables.write(self.root)
+        record.write(tables.record_file(self.root, "other"), RECORD)
+        self.assertEqual(len(list(tables.problems(self.root))), 1)
+
+    def test_all_goals_are_listed_with_what_the_records_say(self):
+        self.page.write_text("<!-- goals -->\n<!-- /goals -->\n")
+        tables.write(self.root)
+        self.assertIn("| at most 20 us | not recorded yet |  |", self.page.read_text())
+        self.put({**RECORD, "cases": {"BM_A": {"cpu_us": 21.0}}})
+        tables.write(self.root)
+        self.assertIn("| at most 20 us | 21 us | **missed** |", self.page.read_text())
+        self.assertIn("1 goals: 0 met, 1 missed", self.page.read_text())
+
+    def test_cells(self):
+        for text, wanted in {"BM_A cpu_us": "19 us", "BM_B cpu_us / BM_A cpu_us": "2", "BM_A times|range": "4 (3 to 5)",
+                             "BM_A|label": "said", "BM_C cpu_us": "–", "BM_A times|s": "4 s"}.items():
+            self.assertEqual(tables.cell(RECORD["cases"], text), wanted)
+
+    def test_numbers_with_units(self):
+        for value, counter, wanted in ((980, "cpu_us", "980 us"), (0.6, "cpu_us", "600 ns"), (1049.6, "ms", "1.05 s"),
+                                       (641.3, "jobs_per_s", "641"), (178.6, "peak_mb", "179 MB"), (0, "starts", "0")):
+            self.assertEqual(tables.with_unit(value, counter), wanted)
+
+    def test_every_place_of_the_templates_can_be_read(self):
+        names = {goal["name"] for goal in goals.load(ROOT)}
+        for path in (ROOT / "benchmarks/tables").glob("*.md"):
+            for place in tables.PLACE.findall(path.read_text(encoding="utf-8")):
+                if place.startswith("goal "):
+                    self.assertIn(place.removeprefix("goal "), names, path.name)
+                else:
+                    self.assertEqual(tables.cell({}, place), tables.NOTHING, path.name)
+
+
+class RecordTest(unittest.TestCase):
+    def test_what_google_benchmark_says_becomes_cases(self):
+        one = {"name": "BM_A/nodes:1/iterations:1/real_time", "run_type": "iteration", "repetitions": 1,
+               "cpu_time": 2.0, "real_time": 3.0, "time_unit": "ms", "label": "said", "peak": 1.234567}
+        self.assertEqual(record.cases_of([one]), {"BM_A/nodes:1": {
+            "label": "said", "cpu_ns": 2e6, "real_ns": 3e6, "peak": 1.2346}})
+
+    def test_of_rounds_the_median_and_the_range_are_kept(self):
+        rounds = [{"name": "BM_A", "run_type": "iteration", "x": x} for x in (3.0, 1.0, 2.0)]
+        rounds.append({"name": "BM_A_median", "run_name": "BM_A", "run_type": "aggregate", "x": 9.0})
+        self.assertEqual(record.cases_of(rounds), {"BM_A": {"x": [2.0, 1.0, 3.0]}})
+
+    def test_plots_read_records_and_what_google_benchmark_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "some.json")
+            record.write(path, RECORD)
+            self.assertEqual([run["times"] for run in runs.runs(path) if "times" in run], [4.0, 3.0, 5.0])
+            path.write_text(json.dumps({"benchmarks": [{"name": "BM_A", "x": 1.0}, {"run_type": "aggregate"}]}))
+            self.assertEqual(runs.runs(path), [{"name": "BM_A", "x": 1.0}])
+
+    def test_what_failed_says_why(self):
+        one = {"name": "BM_A", "run_type": "iteration", "error_occurred": True, "error_message": "no"}
+        self.assertEqual(record.cases_of([one]), {"BM_A": {"error": "no"}})
+
+
+class GateTest(unittest.TestCase):
+    def test_a_ratio_may_be_worse_by_the_margin_but_not_beyond_its_goal(self):
+        bound = {"name": "b", "at_most": 2.0}
+        self.assertTrue(gate.holds(bound, 2.6) and not gate.holds(bound, 2.61))
+        bound["goal_ratio"] = 2.1
+        self.assertTrue(gate.holds(bound, 2.41) and not gate.holds(bound, 2.42))
+        bound["missed"] = "known"
+        self.assertTrue(gate.holds(bound, 2.6))
+        more = {"name": "m", "at_least": 13.0, "goal_ratio": 12.65}
+        self.assertTrue(gate.holds(more, 11.1) and not gate.holds(more, 10.9))
+
+    def test_a_goal_in_microseconds_becomes_a_ratio(self):
+        values = {"BM_A": {"cpu_us": [12.0, 10.0]}, "BM_Y": {"cpu_us": [5.0, 6.0]}}
+        bound = {"name": "b", "over": ["BM_A", "cpu_us"], "under": ["BM_Y", "cpu_us"], "at_most": None}
+        ratio = gate.ratio_of(bound, values)
+        self.assertEqual(ratio, 2)
+        self.assertEqual(gate.goal_ratio_of(GOAL, ratio, values), 4)  # 20 us of 10.
+
+    def test_what_misses_its_goal_is_not_recorded_in_silence(self):
+        bound = {"name": "b", "at_most": None}
+        with self.assertRaises(SystemExit):
+            gate.record([bound], {"b": (3.0, 2.0)})
+        bound = {"name": "b", "at_most": None, "missed": "known"}
+        gate.record([bound], {"b": (3.0, 2.0)})
+        self.assertEqual(bound, {"name": "b", "at_most": 3.0, "missed": "known", "goal_ratio": 2.0})
+
+    def test_the_bounds_of_the_repository_are_those_of_the_goals(self):
+        bounds = json.loads(gate.BOUNDS.read_text())
+        known = {goal["name"]: goal for goal in goals.load(ROOT)}
+        self.assertEqual(list(gate.problems(bounds, known)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
