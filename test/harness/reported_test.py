@@ -192,13 +192,14 @@ class FakeChecker:
 class EndTest(Reports):
     """The end of each test on a control plane."""
 
-    def run_story(self, act, *finds):
+    def run_story(self, act, *finds, set_up=stories.ClusterTest.setUp):
         FakeChecker.finds, FakeChecker.asked = list(finds), 0
         tries = []
 
         class Story(stories.ClusterTest):
             shared = False
             start_plane = classmethod(lambda cls: testbed_of_nothing)
+            setUp = set_up
 
             def test_it(self):
                 tries.append(1)
@@ -229,6 +230,19 @@ class EndTest(Reports):
         self.assertEqual((1, 1), (code, tries))
         self.assertIn("a gang is in part", text)
         self.assertIn("not within 60 s", text)
+
+    def test_it_is_asked_where_the_set_up_fails(self):
+        for found, expected in ((None, (0, 2)), (Unsafe("a gang is in part"), (1, 1))):
+            set_ups = []
+
+            def set_up(test):
+                stories.ClusterTest.setUp(test)
+                set_ups.append(1)
+                times_out_once(test, len(set_ups) - 1)
+
+            code, _, _ = self.run_story(passes, found, set_up=set_up)
+            self.assertEqual(expected, (code, len(set_ups)))
+            self.assertEqual(len(set_ups), FakeChecker.asked)
 
     def test_what_the_checker_finds_in_the_second_try_counts(self):
         code, tries, _ = self.run_story(times_out_once, None, Unsafe("a gang is in part"))

@@ -32,6 +32,7 @@ class ClusterTest(unittest.TestCase):
 
         @functools.wraps(story)
         def to_the_end():
+            self.came_to_its_end = True
             try:
                 story()
                 self.finish()
@@ -42,6 +43,11 @@ class ClusterTest(unittest.TestCase):
                 raise
 
         setattr(self, name, to_the_end)
+
+    def look_once(self):
+        """Where setUp has failed, and so there was no test."""
+        if not self.came_to_its_end:
+            self.checker.check()
 
     def look_for_worse(self, error):
         try:
@@ -73,6 +79,8 @@ class ClusterTest(unittest.TestCase):
             self.kubeconfig = self.prepare(self.plane)
         self.checker = Checker(self.plane, self.schedulers)
         self.addCleanup(self.checker.stop)
+        self.came_to_its_end = False
+        self.addCleanup(self.look_once)
 
     def finish(self):
         """The end of each test."""
