@@ -77,7 +77,7 @@ def main():
     args = options.parse_args()
     compiler = args.compiler.split()
     if not pathlib.Path("/usr/include/relacy/relacy.hpp").exists():
-        print("no Relacy: apt-get install -y relacy-dev", file=sys.stderr)
+        print("[  SKIPPED ] no Relacy: apt-get install -y relacy-dev", file=sys.stderr)
         return 77
 
     rows, survived = ["| header | operation | order | weakened to | found by | as |", "|---|---|---|---|---|---|"], 0
