@@ -355,7 +355,7 @@ struct RunnersUp {
 
 TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
   constexpr uint64_t kFirst = 1, kLast = 4000;
-  int fits = 0, with_victims = 0, proven = 0;
+  int with_victims = 0;
   RunnersUp runners_up;
   for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -364,19 +364,16 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
     const PreemptionResult result = ChooseAndCheck(trial);
     const std::optional<Value> best = trial.BruteForce();
     ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
-    proven += result.optimal;
     runners_up.Check(trial, result);
     if (!best) continue;
-    ++fits;
     with_victims += !result.victims.empty();
     const Value value = ValueOf(trial.world().candidates(), result.victims);
-    EXPECT_GE(value, *best);
     EXPECT_EQ(value, *best);
     EXPECT_TRUE(result.optimal);
     if (HasFailure()) return;
   }
-  std::printf("seeds %lu-%lu: %d fit, %d with victims, %d proven\n", kFirst,
-              kLast, fits, with_victims, proven);
+  EXPECT_GE(with_victims, 1'200);  // Else they tell little.
+  EXPECT_GE(runners_up.exist, 500);
   std::printf("runners-up: %d exist, %d found, %d of them the best\n",
               runners_up.exist, runners_up.found, runners_up.best);
   EXPECT_GE(runners_up.found, runners_up.exist * 9 / 10);
@@ -386,7 +383,7 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
 // Two roles, of which sometimes one is enough; alternatives; role levels.
 TEST(PreemptorPropertyTest, GangsOfTwoRolesAgainstAllSubsets) {
   constexpr uint64_t kFirst = 500'001, kLast = 502'000;
-  int fits = 0;
+  int compared = 0, with_victims = 0;
   for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Instance instance = MakeInstance(seed, 9);
@@ -410,14 +407,16 @@ TEST(PreemptorPropertyTest, GangsOfTwoRolesAgainstAllSubsets) {
     if (trial.Combinations() > 1000) continue;
     const PreemptionResult result = ChooseAndCheck(trial);
     const std::optional<Value> best = trial.BruteForce();
+    ++compared;
     ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
     EXPECT_TRUE(result.optimal);
     if (!best) continue;
-    ++fits;
+    with_victims += !result.victims.empty();
     EXPECT_EQ(ValueOf(trial.world().candidates(), result.victims), *best);
     if (HasFailure()) return;
   }
-  std::printf("seeds %lu-%lu: %d fit\n", kFirst, kLast, fits);
+  EXPECT_GE(compared, 1'800);
+  EXPECT_GE(with_victims, 400);
 }
 
 // What stopping costs: nothing, a little (many ties), anything.
