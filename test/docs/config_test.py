@@ -13,6 +13,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+from reported import main  # noqa: E402
+
 NONE = "no-such-key"
 # Where there are keys: as KEYS. Those that scenarios have, too, docs/scenario-format.md tells.
 PLACES = {
@@ -99,4 +102,4 @@ class ConfigTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM = pathlib.Path(sys.argv.pop(1)) / "musterd"
-    unittest.main(verbosity=2)
+    main()

@@ -14,6 +14,9 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+from reported import main  # noqa: E402
+
 OPTION = r"(?<![\w-])--[a-z][\w-]*"
 # A program, its command, what it is given.
 CALL = r"(?:^|[\s`/])(muster-sim|muster|kubectl muster) ([a-z][\w-]*)([^`\n#|]*)"
@@ -129,4 +132,4 @@ class OptionsTest(unittest.TestCase):
 if __name__ == "__main__":
     PROGRAMS = pathlib.Path(sys.argv.pop(1))
     COMMANDS = {program: commands_of(program) for program in KNOWN}
-    unittest.main(verbosity=2)
+    main()

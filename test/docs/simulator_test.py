@@ -13,6 +13,9 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+from reported import main  # noqa: E402
+
 STORY = ROOT / "examples/scenarios/story-a-precious-node.yaml"
 NONE = "no-such-key"
 LISTS = {"typical_tasks", "lapses"}  # Which --set does not read.
@@ -72,4 +75,4 @@ class SimulatorTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM = pathlib.Path(sys.argv.pop(1)) / "muster-sim"
-    unittest.main(verbosity=2)
+    main()

@@ -15,6 +15,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+from reported import main  # noqa: E402
+
 # Of every system, or of the compiler; sanitizers are in no program that is passed on.
 RUNTIME = {"c", "m", "dl", "stdc++", "gcc_s", "pthread", "rt", "atomic", "asan", "ubsan", "tsan"}
 # The parts of THIRD-PARTY-NOTICES, by the names of shared libraries.
@@ -111,4 +114,4 @@ class TreeTest(unittest.TestCase):
 if __name__ == "__main__":
     BUILD = pathlib.Path(sys.argv.pop(2))
     CMAKE = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()
