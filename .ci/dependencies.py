@@ -206,6 +206,10 @@ def check_document(root):
         actual = debian_version(name) if fixed is None and said not in ("", "-") else None
         if actual is not None and said == version and not re.match(rf"{re.escape(said)}(?![0-9])", actual):
             yield f"{page}: {name} is {actual} on Debian 12, not {version}"
+    for other in ("docs/kubernetes.md", "test/kube/README.md"):
+        for version in re.findall(r"Kubernetes (\d+\.\d+\.\d+)", read(root, other)):
+            if version != there["k8s.io/kubernetes of Go"]:
+                yield f"{other}: Kubernetes {version} is not the one that go.mod names"
     for name, (debian, *_) in LIBRARIES.items():
         if debian not in there:
             yield f"dev: does not install {debian}, for {name}"
