@@ -6,9 +6,12 @@ import contextlib
 import importlib
 import itertools
 import json
+import os
 import pathlib
 import queue
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import unittest.mock
@@ -262,6 +265,21 @@ class LastWordTest(unittest.TestCase):
                 with self.subTest(one.id()):
                     self.assertTrue(self.is_asked(one), "the checker is not asked at its end")
         self.assertEqual(WITHOUT_CLUSTER, without)
+
+    def test_each_script_knows_its_arguments(self):
+        """Without a control plane: all tests are skipped, and told by their names."""
+        with tempfile.TemporaryDirectory() as folder:
+            for script in sorted(KUBE.glob("*_test.py")):
+                with self.subTest(script.name):
+                    results = pathlib.Path(folder, script.stem)
+                    program = ["muster-kube"] if "    muster.main()" in script.read_text(encoding="utf-8") else []
+                    done = subprocess.run([sys.executable, script, *program], capture_output=True, text=True, env={
+                        **os.environ, "MUSTER_KUBE_CACHE": folder, "MUSTER_RESULTS": str(results)}, check=False)
+                    self.assertEqual((0, "77"), (done.returncode, (results / "all").read_text()[:2]), done.stderr)
+                    listed = subprocess.run([sys.executable, HERE.parents[1] / "reported.py", "--list", script],
+                                            capture_output=True, text=True, check=True).stdout
+                    self.assertEqual({line.split(":")[1] for line in listed.split()} | {"all"},
+                                     {file.name for file in results.iterdir()})
 
     @staticmethod
     def is_asked(test):
