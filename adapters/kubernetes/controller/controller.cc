@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
   config.topologies = options.topologies;
   config.host.choose_devices = false;  // Device plugins do.
   config.host.evicts_taints = false;   // The node lifecycle controller does.
+  config.host.keeps_running = true;    // Kubelets refuse what came last.
   config.work_budget = options.work_budget;
   absl::StatusOr<Scheduler> scheduler = Scheduler::Create(std::move(config));
   if (!scheduler.ok()) return scheduler.status();
@@ -131,6 +132,9 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
       sync_.Sync(gang);
     }
     TellNodes();  // What pods use that have no task any more.
+    for (EventBody& event : state_.nodes.TakeUnsettled(scheduler().cluster())) {
+      state_.link.MustTell(std::move(event));
+    }
     TellBudgets();
     if (!state_.link.Decide()) break;
     const Plan& plan = state_.link.plan();
@@ -140,6 +144,8 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
       executor_.CarryOut(decision);
     }
   }
+  state_.excess.Look(now, state_.nodes.TakeDoubtful(), scheduler().cluster(),
+                     state_.kinds);
   state_.nominations.DropFound();
   state_.nominations.Check([this](const std::string& gang) {
     const auto state = scheduler().Find(gang);
@@ -175,7 +181,8 @@ ControllerCounts Controller::counts() const {
           .refused = state_.gangs.outside(),
           .volume_users = state_.volumes.users(),
           .claims = state_.volumes.requests().size(),
-          .counted = state_.tally.groups()};
+          .counted = state_.tally.groups(),
+          .exceeded = state_.excess.nodes().size()};
 }
 
 }  // namespace muster::kubernetes

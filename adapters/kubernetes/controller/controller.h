@@ -42,6 +42,7 @@ struct ControllerCounts {
   size_t volume_users = 0;  // Pods with claims, whoever schedules them.
   size_t claims = 0;        // ClaimRequests::size().
   size_t counted = 0;       // Groups that their queues count.
+  size_t exceeded = 0;      // Nodes on which more is in use than they have.
 
   friend bool operator==(const ControllerCounts&,
                          const ControllerCounts&) = default;

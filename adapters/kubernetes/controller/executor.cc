@@ -84,7 +84,11 @@ void Executor::Stop(const DecisionRecord& decision,
   if (pod == nullptr || pod->deleting) return;
   std::string whom = "no gang: " + std::string(Name(decision.reason.code));
   const GangRecord* other = s_.gangs.FindTold(decision.on_behalf_of);
-  if (other != nullptr) whom = other->told.display;
+  if (other != nullptr) {
+    // Who may read this may not know what others have.
+    const bool own = other->ref.namespace_name == pod->ref.namespace_name;
+    whom = own ? other->told.display : "a group of another namespace";
+  }
   s_.outbox.Ask(AwaitedRequest{.body = EvictRequest{.pod = pod->ref},
                                .pod = pod->ref.uid,
                                .attempt = decision.seq,
@@ -183,6 +187,7 @@ void Executor::BindAnswered(const ApiAnswer& answer,
   switch (answer.outcome) {
     case ApiOutcome::kDone:
       pod->node = std::get<BindRequest>(request.body).node;
+      pod->refused.clear();
       s_.nominations.Bound(request.pod);
       s_.outbox.Ask(
           EventRequest{.object = PodObject(pod->ref),
@@ -201,11 +206,11 @@ void Executor::BindAnswered(const ApiAnswer& answer,
     case ApiOutcome::kRefused:
     case ApiOutcome::kTooManyRequests:
       s_.nominations.NotBound(request.pod);
-      if (TaskSlot* slot = BindingSlot(request)) {
-        BindFailed(request, slot);
-        reporter_.Report(&gang, "SchedulerError",
-                         absl::StrCat("binding failed: ", answer.message));
+      if (answer.outcome == ApiOutcome::kRefused) {
+        pod->refused = answer.message.empty() ? "no reason" : answer.message;
       }
+      if (TaskSlot* slot = BindingSlot(request)) BindFailed(request, slot);
+      s_.gangs.SetUnreported(&gang);
       return;
   }
 }

@@ -47,6 +47,13 @@ std::string GangRecord::WhyNot() const {
   return "";
 }
 
+std::string GangRecord::Refusal() const {
+  for (const auto& [uid, member] : members_) {
+    if (!member.pod->refused.empty()) return member.pod->refused;
+  }
+  return "";
+}
+
 bool GangRecord::LoseNode(const std::string& node) {
   bool lost = false;
   ForEachSlot([&](TaskSlot& slot) {
@@ -94,10 +101,12 @@ void GangRecord::TakeSlot(GangMember* member) {
       spec && FindSubgroup(*spec, pod.subgroup) < spec->subgroups.size();
   const std::string subgroup = known ? pod.subgroup : "";
   auto role = std::ranges::find_if(roles_, [&](const RoleSlots& r) {
-    return r.subgroup == subgroup && *r.model == *pod.role &&
+    return r.subgroup == subgroup &&
+           (r.model == pod.role || *r.model == *pod.role) &&
            SameSpreads(r.spreads.get(), pod.spreads.get());
   });
   if (role == roles_.end()) {
+    if (roles_.size() > Gang::kMaxRoles) return;  // The gang is refused.
     roles_.push_back({.model = pod.role,
                       .spreads = pod.spreads,
                       .subgroup = subgroup,
@@ -113,7 +122,8 @@ void GangRecord::TakeSlot(GangMember* member) {
   if (pod.index && *pod.index < slots.size() && lacks_pod(slots[*pod.index])) {
     slot = slots.begin() + *pod.index;
   } else {
-    slot = std::ranges::find_if(slots, lacks_pod);
+    slot = std::find_if(slots.begin() + role->searched, slots.end(), lacks_pod);
+    role->searched = slot - slots.begin();
   }
   if (slot == slots.end()) {
     slots.emplace_back();
@@ -167,6 +177,7 @@ void GangRecord::MakeRoles(bool bound_too) {
   }
   std::ranges::sort(fresh, {},
                     [](const GangMember* m) { return Rank(*m->pod); });
+  for (RoleSlots& role : roles_) role.searched = 0;
   for (GangMember* member : fresh) TakeSlot(member);
 }
 
@@ -220,7 +231,8 @@ GangRecord::Summary GangRecord::Summarise() const {
     const PodRecord& pod = *member.pod;
     if (!Owns(pod)) continue;
     // Another scheduler may have bound it.
-    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
+    const bool counts =
+        (pod.runs() && !pod.deleting) || pod.end == PodRecord::End::kSucceeded;
     if (counts && !member.task) {
       ++sum.tally.all.finished;
       ++sum.tally.subgroups[FindSubgroup(*spec, pod.subgroup)].finished;
@@ -228,7 +240,7 @@ GangRecord::Summary GangRecord::Summarise() const {
     if (member.task) {
       if (sum.lead == nullptr || Rank(pod) < Rank(*sum.lead)) sum.lead = &pod;
       sum.priority = std::min(sum.priority, pod.priority);
-      sum.may_preempt &= pod.may_preempt;
+      sum.may_preempt &= pod.may_preempt && pod.refused.empty();
     }
     if (sum.held_why.empty()) sum.held_why = WhyNotWith(pod);
   }

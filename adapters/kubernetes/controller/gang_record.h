@@ -26,7 +26,7 @@ enum class TaskStage : uint8_t {
   kClaiming,  // It has a place; volumes are awaited before the pod is bound.
   kBinding,   // It has a place; the pod is being bound.
   kRunning,   // The scheduler knows that it runs.
-  kStopping,  // The scheduler wants it stopped; the pod is still there.
+  kStopping,  // It is to stop, or somebody deletes its pod, which is there.
   kDone,      // The scheduler knows that it has succeeded.
 };
 
@@ -50,6 +50,7 @@ struct RoleSlots {
   std::shared_ptr<const std::vector<PodSpread>> spreads{};  // Null: none.
   std::string subgroup{};                                   // Empty: of none.
   std::vector<TaskSlot> slots{};
+  size_t searched = 0;  // While roles are made: none before it lacks a pod.
 };
 
 // A pod of a gang.
@@ -115,6 +116,9 @@ class GangRecord {
   // What is wrong with a pod that waits, or with the group; "": nothing.
   // O(pods).
   std::string WhyNot() const;
+  // Why a binding of it was refused, of its first such pod; "": none was.
+  // O(pods).
+  std::string Refusal() const;
   // The node is gone, and with it the places there. Whether there were any.
   // O(tasks).
   bool LoseNode(const std::string& node);

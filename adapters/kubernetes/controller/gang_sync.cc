@@ -15,6 +15,34 @@ namespace {
 // A reason: the scheduler does not take what a group asks for.
 constexpr char kNotTaken[] = "NotTaken";
 
+// What a pod uses of its node.
+PodUsage UsageOf(const PodRecord& pod) {
+  PodUsage usage = pod.usage;
+  if (pod.role != nullptr) {
+    usage.amount = pod.role->shape.resources;
+    usage.devices = pod.role->shape.devices.count;
+  }
+  usage.node = pod.node;
+  usage.settled = pod.settled;
+  usage.created = pod.created;
+  return usage;
+}
+
+// The same beyond what the scheduler's task of it holds: it was resized where
+// it runs. What it gave back comes with the rest of its room once it stops.
+PodUsage Beyond(const TaskShape& held, const TaskSlot& slot, PodUsage usage) {
+  usage.settled = true;
+  usage.devices -= std::min(usage.devices, held.devices.count);
+  usage.amount.Subtract(held.resources);
+  if (slot.stage == TaskStage::kStopping) {
+    for (ResourceKind k = 0; k < usage.amount.size(); ++k) {
+      usage.amount.Set(k, std::max<int64_t>(usage.amount[k], 0));
+    }
+  }
+  const bool more = usage.devices > 0 || !usage.amount.IsZero();
+  return more ? std::move(usage) : PodUsage();
+}
+
 }  // namespace
 
 // What is to be said of a task that has a place, given its pod.
@@ -55,9 +83,18 @@ std::optional<TaskAnswer> GangSync::AnswerOf(TaskId task, TaskSlot* slot,
                 slot->stage == TaskStage::kClaiming ||
                 slot->stage == TaskStage::kAwaited)) {
     answer.outcome = TaskOutcome::kStarted;
-    if (pod->node != slot->node) answer.node = pod->node;
+    if (pod->node != slot->node) {
+      answer.node = pod->node;
+      s_.nodes.Doubt(pod->node);
+    }
     slot->stage = TaskStage::kRunning;
     slot->node = pod->node;
+    return answer;
+  }
+  if (bound && pod->deleting && slot->stage == TaskStage::kRunning) {
+    // Somebody else wants it stopped: it is none of the gang's any more.
+    answer.outcome = TaskOutcome::kLeaving;
+    slot->stage = TaskStage::kStopping;
     return answer;
   }
   if (!bound && slot->stage == TaskStage::kStopping && !slot->bind_asked) {
@@ -216,12 +253,12 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
     const PodRecord& pod = *member.pod;
     PodUsage usage;
     const TaskSlot* slot = gang.SlotOf(member);
-    const bool placed = slot != nullptr && slot->placed();
-    if (!placed && pod.runs()) {
-      usage = pod.role == nullptr
-                  ? pod.usage
-                  : PodUsage{pod.node, pod.role->shape.resources,
-                             pod.role->shape.devices.count};
+    if (pod.runs()) {
+      usage = UsageOf(pod);
+      if (slot != nullptr && slot->placed()) {
+        const TaskShape& held = gang.roles()[member.task->role].model->shape;
+        usage = Beyond(held, *slot, std::move(usage));
+      }
     }
     s_.nodes.SetUsage(uid, std::move(usage));
   }
@@ -266,11 +303,11 @@ void GangSync::TakeOver(Reconciled* whole) {
           {.gang = gang.told.key,
            .task = *member.task,
            .node = pod.node,
-           .releasing = pod.deleting,
            .started = std::min(now, pod.started.value_or(pod.created))});
       TaskSlot& slot = *gang.SlotOf(*member.task);
-      slot.stage = pod.deleting ? TaskStage::kStopping : TaskStage::kRunning;
+      slot.stage = TaskStage::kRunning;
       slot.node = pod.node;
+      if (pod.deleting) s_.gangs.Touch(taken);  // It leaves: see AnswerOf.
     }
     const std::optional<Time> saved = CheckpointOf(gang);
     if (saved && gang.placed()) {

@@ -23,6 +23,10 @@ api::ObjectReference PodObject(const PodRef& pod) {
   return ToReference(api::kPods, pod.namespace_name, pod.name, pod.uid);
 }
 
+api::ObjectReference NodeObject(const std::string& name) {
+  return ToReference(api::kNodes, "", name, name);
+}
+
 api::ObjectReference QueueObject(const api::ObjectMeta& meta) {
   return ToReference(api::kQueues, "", meta.name, meta.uid);
 }

@@ -17,6 +17,8 @@ api::ObjectReference ToReference(const api::ResourceType& type,
                                  std::string uid);
 
 api::ObjectReference PodObject(const PodRef& pod);
+// Its UID is its name, as kubelets have it.
+api::ObjectReference NodeObject(const std::string& name);
 api::ObjectReference QueueObject(const api::ObjectMeta& meta);
 // A group that has an object, of that UID.
 api::ObjectReference GroupObject(const GroupRef& ref, const std::string& uid);

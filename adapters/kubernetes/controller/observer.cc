@@ -42,6 +42,7 @@ bool Observer::Manages(const api::Pod& pod) const {
 
 void Observer::Observe(const api::Node& node) {
   if (s_.kinds.Learn(node.allocatable)) LearnedKinds();
+  s_.topologies.SeeLabels(node.meta.labels);
   auto translated = ToNode(node, s_.kinds, s_.options.model_label);
   if (translated.ok()) {
     s_.nodes.Set(*std::move(translated),

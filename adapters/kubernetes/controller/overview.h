@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,10 @@ class Overview {
 
   // By name. O(queues x resources).
   std::vector<QueueOverview> Queues() const;
+  // On which more is in use than they have, to the resources: ExcessBook.
+  const std::map<std::string, std::vector<std::string>>& ExceededNodes() const {
+    return s_.excess.nodes();
+  }
   // Of a namespace; "": of all. Those that wait first, then by age; at most
   // kMostGangs. `all`, which may be null, gets how many there are.
   // O(groups x log).

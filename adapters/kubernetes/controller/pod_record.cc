@@ -54,11 +54,19 @@ PodRecord::End EndOf(const api::Pod& pod) {
   return PodRecord::End::kNone;
 }
 
+bool IsSettled(const api::Pod& pod) {
+  const bool pending = pod.phase.empty() || pod.phase == "Pending";
+  return !pending || pod.start_time.has_value();
+}
+
 PodUsage UsageOf(const api::Pod& pod, const ResourceKinds& kinds) {
   const int64_t devices =
       std::min<int64_t>(kinds.Devices(pod.requests), DeviceSet::kCapacity);
-  return {pod.node_name, kinds.Request(pod.requests),
-          static_cast<uint32_t>(devices)};
+  return {.node = pod.node_name,
+          .amount = kinds.Request(pod.requests),
+          .devices = static_cast<uint32_t>(devices),
+          .settled = IsSettled(pod),
+          .created = ToTime(pod.meta.creation)};
 }
 
 PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
@@ -109,6 +117,7 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
     record.lacks = known->lacks;
     record.lacks_told = known->lacks_told;
   }
+  if (known != nullptr) record.refused = known->refused;
   record.priority = pod.priority.value_or(0);
   record.priority_class = pod.priority_class_name;
   record.may_preempt = pod.preemption_policy != "Never";
@@ -119,6 +128,7 @@ PodRecord ToRecord(const api::Pod& pod, const ResourceKinds& kinds,
   record.node = pod.node_name;
   record.gated = !pod.scheduling_gates.empty();
   record.deleting = pod.meta.deletion.has_value();
+  record.settled = IsSettled(pod);
   record.end = EndOf(pod);
   return record;
 }

@@ -35,8 +35,11 @@ struct PodRecord {
   // What its volumes lack before it can have a place; empty: nothing.
   std::string lacks{};
   std::string lacks_told{};  // Of that, what the pod has been told.
-  PodUsage usage{};          // Of one without a role.
-  std::string queue{};       // As the pod says; empty: it does not.
+  // Why its last binding was refused; empty: none was. It stops nobody then,
+  // since it might never be bound.
+  std::string refused{};
+  PodUsage usage{};     // Of one without a role.
+  std::string queue{};  // As the pod says; empty: it does not.
   std::shared_ptr<const api::StringMap> labels{};  // Never null.
   // How it and others of its group spread; null: it does not say.
   std::shared_ptr<const std::vector<PodSpread>> spreads{};
@@ -56,6 +59,7 @@ struct PodRecord {
   std::string node{};     // Bound to.
   bool gated = false;     // Has scheduling gates.
   bool deleting = false;  // Has a deletionTimestamp.
+  bool settled = false;   // Its kubelet has looked at it: IsSettled.
   enum class End : uint8_t { kNone, kSucceeded, kFailed };
   End end = End::kNone;
 
@@ -75,6 +79,9 @@ struct PodRecord {
 };
 
 PodRecord::End EndOf(const api::Pod& pod);
+
+// Whether the kubelet of a pod's node has taken it, or refused it.
+bool IsSettled(const api::Pod& pod);
 
 // What the pod uses of the node that it is bound to. O(resources).
 PodUsage UsageOf(const api::Pod& pod, const ResourceKinds& kinds);

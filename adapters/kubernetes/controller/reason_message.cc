@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/controller/reason_message.h"
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/api/unix_time.h"
 #include "adapters/kubernetes/api/writers.h"
 
 namespace muster::kubernetes {
@@ -9,6 +10,10 @@ std::string ToMessage(NamedReason reason, const ResourceKinds& kinds) {
   if (reason.object_kind == ReasonObject::kRole) {
     reason.object_kind = ReasonObject::kNone;  // Its pods are told, no others.
     reason.object.clear();
+  }
+  if (reason.code == ReasonCode::kBackoff) {
+    return absl::StrCat("a start failed: tried again at ",
+                        api::FormatTime(reason.needed / kMillisecond));
   }
   if (reason.resource.empty()) return ToText(reason);
   const auto quantity = [&](int64_t amount) {

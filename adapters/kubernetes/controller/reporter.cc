@@ -111,8 +111,12 @@ void Reporter::ReportWaiting(GangRecord* gang) {
   NamedReason essence = why->reason;
   essence.available = 0;
   if (essence.code == ReasonCode::kBackoff) essence.needed = 0;
+  std::string refusal = gang->Refusal();
+  if (!refusal.empty()) {
+    refusal = absl::StrCat("; its binding was refused: ", refusal);
+  }
   Report(gang, LacksRoom(why->reason.code) ? "Unschedulable" : "Pending",
-         ToMessage(why->reason, s_.kinds), ToText(essence));
+         ToMessage(why->reason, s_.kinds) + refusal, ToText(essence) + refusal);
 }
 
 }  // namespace muster::kubernetes

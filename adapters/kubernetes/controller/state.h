@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "adapters/kubernetes/controller/budget_book.h"
+#include "adapters/kubernetes/controller/excess_book.h"
 #include "adapters/kubernetes/controller/gang_book.h"
 #include "adapters/kubernetes/controller/job_book.h"
 #include "adapters/kubernetes/controller/node_book.h"
@@ -48,6 +49,7 @@ struct ControllerState {
   JobBook jobs;
   NominationBook nominations{&outbox};
   WarningBook warnings{&outbox};
+  ExcessBook excess{&outbox};
 
   // Its status may be another one, if it has one. O(log groups).
   void NoteStatus(const GangRecord& gang);

@@ -6,6 +6,10 @@
 
 namespace muster::kubernetes {
 
+void TopologyBook::SeeLabels(const api::StringMap& labels) {
+  for (const auto& [key, value] : labels) labels_.insert(key);
+}
+
 bool TopologyBook::Learn(const std::string& key,
                          absl::FunctionRef<std::set<std::string>()> used) {
   if (key.empty() || learned_.contains(key) ||
@@ -14,7 +18,8 @@ bool TopologyBook::Learn(const std::string& key,
     return true;
   }
   if (key.size() > kMaxKeyLength) return false;
-  const size_t room = SchedulerConfig::kMaxTopologies - configured_.size();
+  size_t room = SchedulerConfig::kMaxTopologies - configured_.size();
+  if (!labels_.contains(key)) room /= 2;
   if (learned_.size() >= room) {  // Those of groups that are over may go.
     const std::set<std::string> keep = used();
     std::erase_if(learned_, [&](const std::string& known) {

@@ -129,6 +129,19 @@ std::string QueuesJson(const std::vector<QueueOverview>& queues) {
   return ToText({{"items", std::move(items)}});
 }
 
+std::string NodesJson(
+    const std::map<std::string, std::vector<std::string>>& exceeded) {
+  Json items = Json::array();
+  for (const auto& [name, resources] : exceeded) {
+    Json& item = items.emplace_back(Json{{"name", Text(name)}});
+    item["exceeded"] = Json::array();
+    for (const std::string& one : resources) {
+      item["exceeded"].push_back(Text(one));
+    }
+  }
+  return ToText({{"items", std::move(items)}});
+}
+
 std::string GangsJson(const std::vector<GangOverview>& gangs, size_t all) {
   Json items = Json::array();
   for (const GangOverview& gang : gangs) items.push_back(ToJson(gang));

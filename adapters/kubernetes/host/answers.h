@@ -2,6 +2,7 @@
 // bounded; what is no UTF-8 in them becomes U+FFFD. Pure; O(bytes).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ namespace muster::kubernetes {
 //  "runningGroups", "pendingPods", "runningPods", "used": {RESOURCE: QUANTITY},
 //  "quotas": [{"resource", "guarantee", "limit"}]}]}
 std::string QueuesJson(const std::vector<QueueOverview>& queues);
+// {"items": [{"name", "exceeded": [RESOURCE]}]}: Overview::ExceededNodes.
+std::string NodesJson(
+    const std::map<std::string, std::vector<std::string>>& exceeded);
 // {"items": [{"kind", "namespace", "name", "queue", "phase", "priorityClass",
 //  "minPods", "pendingPods", "runningPods", "submitted", "reason",
 //  "message"}], "all": NUMBER}

@@ -90,6 +90,16 @@ absl::StatusOr<Question> QueuesQuestion(const Parameters& parameters) {
       }};
 }
 
+absl::StatusOr<Question> NodesQuestion(const Parameters& parameters) {
+  const absl::Status status = Expect(parameters, {});
+  if (!status.ok()) return status;
+  return Question{
+      .access = {.verb = "list", .resource = "nodes"},
+      .answer = [](Term* term) {
+        return Answer(NodesJson(term->controller().overview().ExceededNodes()));
+      }};
+}
+
 absl::StatusOr<Question> GangsQuestion(const Parameters& parameters) {
   const absl::Status status = Expect(parameters, {"namespace"});
   if (!status.ok()) return status;
@@ -219,6 +229,8 @@ void Endpoint::Ask(const HttpRequest& request, const serve::Reply& reply) {
       absl::NotFoundError("there is no such question");
   if (name == "queues" && get) {
     question = QueuesQuestion(*parameters);
+  } else if (name == "nodes" && get) {
+    question = NodesQuestion(*parameters);
   } else if (name == "gangs" && get) {
     question = GangsQuestion(*parameters);
   } else if (name == "explain" && get) {
@@ -233,8 +245,8 @@ void Endpoint::Ask(const HttpRequest& request, const serve::Reply& reply) {
                           .answer = [this, what_if = *std::move(what_if)](
                                         Term*) { return WhatIf(what_if); }};
     }
-  } else if (name == "queues" || name == "gangs" || name == "explain" ||
-             name == "what-if") {
+  } else if (name == "queues" || name == "nodes" || name == "gangs" ||
+             name == "explain" || name == "what-if") {
     question = absl::UnimplementedError("not by this method");
   }
   if (!question.ok()) return reply(Error(question.status()));

@@ -164,6 +164,10 @@ void AddController(const Controller& controller, MetricsText* text) {
   text->Sample({}, uint64_t{counts.pods});
   text->Gauge("muster_nodes", "Nodes that are known.");
   text->Sample({}, uint64_t{controller.scheduler().cluster().nodes().size()});
+  text->Gauge("muster_nodes_exceeded",
+              "Nodes on which more is in use than they have: what runs goes "
+              "on, nothing new starts.");
+  text->Sample({}, uint64_t{counts.exceeded});
   text->Counter("muster_defects_total", "Defects of Muster that were found.");
   text->Sample({}, uint64_t{controller.defects().size()});
   AddWaiting(controller.scheduler(), text);

@@ -204,6 +204,25 @@ absl::StatusOr<std::string> QueuesText(std::string_view json) {
   return table.Text();
 }
 
+absl::StatusOr<std::string> NodesText(std::string_view json) {
+  const auto answer = Parse(json);
+  if (!answer.ok()) return answer.status();
+  const auto nodes = ListOf(*answer, "items");
+  if (!nodes.ok()) return nodes.status();
+  Table table({"NODE", "MORE IN USE THAN IT HAS OF"});
+  for (const Json& node : *nodes) {
+    std::string resources;
+    const auto exceeded = node.find("exceeded");
+    for (const Json& one : exceeded == node.end() ? Json::array() : *exceeded) {
+      if (!one.is_string()) continue;
+      if (!resources.empty()) resources += ", ";
+      resources += one.get<std::string>();
+    }
+    table.Add({TextOf(node, "name"), resources});
+  }
+  return table.Text();
+}
+
 absl::StatusOr<std::string> GroupsText(std::string_view json) {
   const auto answer = Parse(json);
   if (!answer.ok()) return answer.status();

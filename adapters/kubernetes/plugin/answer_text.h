@@ -14,6 +14,8 @@ namespace muster::kubernetes::plugin {
 
 // Queues as a tree, those below indented, with what they use of their limits.
 absl::StatusOr<std::string> QueuesText(std::string_view json);
+// Nodes on which more is in use than they have, one a line.
+absl::StatusOr<std::string> NodesText(std::string_view json);
 // Groups, one a line.
 absl::StatusOr<std::string> GroupsText(std::string_view json);
 // One group, why it waits, and its pods.

@@ -241,6 +241,8 @@ int Main(int argc, char** argv) {
   app.fallthrough();
   AddCommon(&arguments, &app);
   auto* queue = app.add_subcommand("queue", "Queues: what waits, what runs");
+  auto* nodes = app.add_subcommand(
+      "nodes", "Nodes on which more is in use than they have");
   auto* explain = app.add_subcommand(
       "explain", "Why a group waits; without a name: all groups");
   explain->add_option("NAME", arguments.name,
@@ -269,6 +271,11 @@ int Main(int argc, char** argv) {
   if (queue->parsed()) {
     return Run(std::move(arguments), [](const Arguments&) {
       return Question{.path = "/apis/muster/v1/queues", .to_text = QueuesText};
+    });
+  }
+  if (nodes->parsed()) {
+    return Run(std::move(arguments), [](const Arguments&) {
+      return Question{.path = "/apis/muster/v1/nodes", .to_text = NodesText};
     });
   }
   return Run(std::move(arguments),

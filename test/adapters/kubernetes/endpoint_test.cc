@@ -276,6 +276,7 @@ TEST_F(EndpointTest, ATenantAsksAboutHisOwnNamespace) {
               StartsWith("403 "));
   EXPECT_THAT(Get("/apis/muster/v1/gangs", "a"), StartsWith("403 "));
   EXPECT_THAT(Get("/apis/muster/v1/queues", "a"), StartsWith("403 "));
+  EXPECT_THAT(Get("/apis/muster/v1/nodes", "a"), StartsWith("403 "));
   EXPECT_THAT(Post("/apis/muster/v1/what-if", "a", "{}"), StartsWith("403 "));
   EXPECT_THAT(Get("/apis/muster/v1/gangs", "admin"), StartsWith("200 "));
   EXPECT_THAT(Get("/apis/muster/v1/queues", "admin"), StartsWith("200 "));
@@ -286,6 +287,7 @@ TEST_F(EndpointTest, TheApiServerIsAskedForTheVerbThatTheQuestionTakes) {
   Settle();
   const std::pair<const char*, const char*> questions[] = {
       {"/apis/muster/v1/queues", "admin list queues.muster.dev in all"},
+      {"/apis/muster/v1/nodes", "admin list nodes. in all"},
       {"/apis/muster/v1/gangs", "admin list pods. in all"},
       {"/apis/muster/v1/gangs?namespace=x", "admin list pods. in x"},
       {"/apis/muster/v1/explain?namespace=x&group=y", "admin get pods. in x"}};

@@ -217,6 +217,9 @@ TEST_F(SpreadStories, WhatDecidesNothingIsToldOnce) {
 
 TEST_F(SpreadStories, WithoutRoomForItsTopologyAPodWithClaimsWaits) {
   AddNodes(1, 4);
+  api::StringMap labels;
+  for (int i = 0; i < 64; ++i) labels[absl::StrCat("level-", i)] = "here";
+  api_.AddNode("labelled", 0, labels);
   for (int i = 0; i < 64; ++i) {
     api_.AddGroup(absl::StrCat("t", i), 1, absl::StrCat("level-", i));
   }

@@ -250,5 +250,38 @@ TEST(TenantsTest, APodWhoseGroupIsMissingIsToldSo) {
               HasSubstr("PodGroup 'none' is not there"));
 }
 
+TEST(TenantsTest, KeysThatAreInventedLeaveRoomForThoseOfNodes) {
+  FakeApi api;
+  api.AddNode("n", 1, {{"rack", "a"}});
+  for (int i = 0; i < 100; ++i) {
+    api.AddGroup(absl::StrCat("t", i), 1, absl::StrCat("invented-", i));
+    api.AddPod({.name = absl::StrCat("t", i), .group = absl::StrCat("t", i)});
+  }
+  api.Settle();
+  api.AddGroup("g", 1, "rack");
+  api.AddPod({.name = "w", .gpus = 1, .group = "g"});
+  api.Pass(kSecond);
+  EXPECT_EQ(api.NodeOf("w"), "n");
+}
+
+TEST(TenantsTest, WhoIsStoppedIsNotToldWhatOthersHave) {
+  for (const char* ns : {"default", "elsewhere"}) {
+    FakeApi api;
+    api.AddNode("n", 1);
+    api.AddPod({.name = "victim", .gpus = 1});
+    api.Settle();
+    api.AddPod(
+        {.name = "secret", .namespace_name = ns, .gpus = 1, .priority = 100});
+    api.Settle();
+    std::string told;
+    for (const EventRequest& event : EventsAbout(api, "Pod")) {
+      if (event.reason == "Preempted") told = event.note;
+    }
+    EXPECT_EQ(told, std::string(ns) == "default"
+                        ? "Stopped for default/secret"
+                        : "Stopped for a group of another namespace");
+  }
+}
+
 }  // namespace
 }  // namespace muster::kubernetes

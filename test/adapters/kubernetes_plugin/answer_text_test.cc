@@ -55,6 +55,14 @@ TEST(QueuesTextTest, ParentsThatFormACircleOrLackAreShown) {
   EXPECT_THAT(text, HasSubstr("\nc"));
 }
 
+TEST(NodesTextTest, NamesWhatIsExceeded) {
+  const auto text = NodesText(
+      R"({"items": [{"name": "a", "exceeded": ["cpu", "pods", 1]}, {}]})");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(*text, "NODE   MORE IN USE THAN IT HAS OF\na      cpu, pods\n\n");
+  EXPECT_FALSE(NodesText("[]").ok());
+}
+
 TEST(QueuesTextTest, WhyAQueueIsRefusedIsItsState) {
   EXPECT_THAT(Queues({{{"name", "q"}, {"refused", "no such parent"}}}),
               HasSubstr("refused: no such parent"));
