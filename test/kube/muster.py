@@ -14,7 +14,7 @@ import stories
 import testbed
 from stories import DEFAULT, GROUPS
 
-PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "muster-kube"
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "muster-kube"
 PLUGIN = pathlib.Path(PROGRAM).with_name("kubectl-muster")
 # Where ctest kills a test that takes too long, the program does not stay. It is the thread that counts.
 ENDS_WITH_US = [word, "--pdeathsig", "KILL"] if (word := shutil.which("setpriv")) else []
