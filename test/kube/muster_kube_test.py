@@ -60,7 +60,7 @@ class MusterKubeTest(muster.StoryTest):
         self.assertEqual(self.pods()["one"]["metadata"]["uid"], events[0]["regarding"]["uid"])
 
     def test_what_the_objects_may_not_say_is_refused(self):
-        queues = "/apis/muster.dev/v1alpha1/queues?fieldValidation=Strict"
+        queues = "/apis/muster.dev/v1alpha1/queues"
         for spec in ({"weight": 0}, {"ordering": "Fastest"}, {"quotas": [{"limit": 1}]},
                      {"quotas": [{"resource": "cpu"}, {"resource": "cpu"}]}, {"borrowLimit": 3}):
             code, _ = self.plane.api("POST", queues, {

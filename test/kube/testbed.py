@@ -136,6 +136,12 @@ class Testbed:
         # silent until its time-out.
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                      "crd/queues.muster.dev", "crd/podgroups.muster.dev")
+        for kind, path in (("Queue", "queues"), ("PodGroup", "namespaces/default/podgroups")):
+            # A policy holds some moments after it was made.
+            wait(f"unknown fields of a {kind} are refused", lambda: self.api(
+                "POST", f"/apis/muster.dev/v1alpha1/{path}?dryRun=All", {
+                    "apiVersion": "muster.dev/v1alpha1", "kind": kind, "metadata": {"name": "x"},
+                    "spec": {"unknown": 1}})[0] == 422)
         token = self.kubectl("create", "token", "muster-kube", "-n", "muster-system", "--duration", "2h").strip()
         path = os.path.join(self.scratch.name, "muster-kube.kubeconfig")
         pathlib.Path(path).write_text(json.dumps({
