@@ -119,6 +119,6 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD-PARTY
 # The documents, of which those of the programs are named by what is installed.
 if(EXISTS "${PROJECT_SOURCE_DIR}/docs")  # Packages of the library alone go without.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-          FILES_MATCHING PATTERN "*.md" PATTERN "*.yaml" PATTERN "*.png" PATTERN "*.svg"
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.yaml" PATTERN "*.json" PATTERN "*.png" PATTERN "*.svg"
           PATTERN "man" EXCLUDE)
 endif()
