@@ -230,6 +230,20 @@ class CheckerTest(unittest.TestCase):
         self.checker.wait("it is listed", lambda: "b" in self.checker.pods, 5)
         self.finds("5.0 are used with pod b")
 
+    def test_what_was_there_before_is_not_looked_at(self):
+        self.plane.there["pods"] = [pod("p0", "node-0", 4), pod("p1", "node-0", 1),
+                                    pod("p2", "node-0", 1, "Failed", reason="OutOfcpu")]
+        late = Checker(self.plane)
+        self.addCleanup(late.stop)
+        self.assertEqual([], late.errors)
+        late._pod("MODIFIED", pod("p2", "node-0", 1, "Failed", reason="OutOfcpu"))
+        late._check_room()
+        self.assertEqual([], late.errors)
+        for change, on in (("ADDED", None), ("MODIFIED", "node-0")):
+            late._pod(change, pod("p3", on))
+        late._check_room()
+        self.assertRegex("".join(late.errors), "6.0 are used with pod p3")
+
     def test_quantities(self):
         for text, thousandths in (("2", 2000), ("100m", 100), ("1500u", 2), ("2k", 2 * 10**6), ("1Ki", 1024 * 1000),
                                   ("1e18", 10**21), ("100000E", 10**26), ("9223372036854775807", 9223372036854775807000),

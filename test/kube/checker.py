@@ -65,14 +65,16 @@ class Checker:
         self._nodes = {}  # UIDs of the pods of a node.
         self._created_there = set()  # UIDs of pods that were created with a node.
         self._runs_since = {}  # By UID, when it was first seen to run.
-        self._beside_unknown = set()  # UIDs of pods that were bound beside foreign ones which nobody knew of.
+        self._beside_unknown = set()  # UIDs of pods bound beside foreign ones which nobody knew of, or before.
         self._to_check = []  # Pods that were bound, since room was last looked at.
         self._listing = False
+        self._begun = False  # What is there before is not looked at.
         self._markers = 0
         self._stopped = False
         self._threads = []
         for path, kind in (("/api/v1/nodes", "node"), (GROUPS, "group"), ("/api/v1/pods", "pod")):
             version = self._list(path, kind)
+            self._begun = kind == "pod"
             thread = threading.Thread(target=self._watch, args=(path, kind, version), daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -243,7 +245,9 @@ class Checker:
             self._runs_since.setdefault(uid, time.monotonic())
         if node:
             self._nodes.setdefault(node, set()).add(uid)
-        if node and self.bound(one):
+        if not self._begun:
+            self._beside_unknown.add(uid)
+        elif node and self.bound(one):
             if before is None or "nodeName" not in before["spec"]:
                 self._to_check.append(one)
             if "OutOf" in one["status"].get("reason", "") and uid not in self._beside_unknown:
