@@ -12,7 +12,7 @@ import threading
 
 import stories
 import testbed
-from stories import DEFAULT, GROUPS
+from stories import DEFAULT, GROUPS, main  # noqa: F401
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "muster-kube"
 PLUGIN = pathlib.Path(PROGRAM).with_name("kubectl-muster")
@@ -197,9 +197,3 @@ class StoryTest(stories.ClusterTest):
     def delete(self, *names):
         for name in names:
             self.plane.api("DELETE", f"{DEFAULT}/pods/{name}?gracePeriodSeconds=0")
-
-
-def main():
-    """Of scripts whose first argument is the program."""
-    del sys.argv[1:2]
-    stories.main()
