@@ -1,8 +1,10 @@
-"""Tests of what keeps figures honest: goals.py, tables.py, record.py and gate.py.
+"""Tests of what keeps figures honest: goals.py, tables.py, record.py, gate.py and kube/bench.py.
 
     tables_test.py ROOT
 """
 
+import contextlib
+import io
 import json
 import pathlib
 import shutil
@@ -11,8 +13,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/kube")]
 
+import bench  # noqa: E402
 import gate  # noqa: E402
 import goals  # noqa: E402
 import record  # noqa: E402
@@ -191,6 +194,74 @@ class GateTest(unittest.TestCase):
         bounds = json.loads(gate.BOUNDS.read_text())
         known = {goal["name"]: goal for goal in goals.load(ROOT)}
         self.assertEqual(list(gate.problems(bounds, known)), [])
+
+
+class Contestant:
+    def __init__(self, name):
+        self.name, self.flags = name, []
+
+
+class KubeBench:
+    """A bench without a control plane: what it is asked, and figures that are the same each time."""
+
+    def __init__(self):
+        self.rack_of = {f"node-{i}": "rack" for i in range(1000)}
+        self.turns = []
+        self.rate_of = {"kube-scheduler": 100.0, "muster": 500.0, "writes": 550.0}
+
+    def turn(self, workload, contestant):
+        self.turns.append((workload.name, contestant.name, tuple(contestant.flags)))
+        rate = self.rate_of[contestant.name] + (200 if "--in-flight=16" in contestant.flags else 0)
+        total = {"kube-scheduler": 12.0, "muster": 4.0, "writes": 3.0}[contestant.name]
+        cpu = {"kube-scheduler": 8.0, "muster": 1.0, "writes": 0.5}[contestant.name]
+        return {"per_second": rate, "first_s": 1.0, "total_s": total, "drained_s": total + 2, "events": 5000,
+                "writes_per_pod": 2.0, "cpu_ms": cpu, "api_cpu_ms": 2.0, "etcd_cpu_ms": 1.0, "server_cpu_ms": 3.0,
+                "other_cores": 0.0}
+
+
+class KubeTest(unittest.TestCase):
+    def setUp(self):
+        self.bench = KubeBench()
+        self.fields = [Contestant(name) for name in ("kube-scheduler", "muster", "writes")]
+
+    def measure(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            records, medians = bench.measure_workload(
+                self.bench, bench.workloads.Workload("BM_Pods", 5000), 3, self.fields)
+            bench.print_medians([(bench.workloads.Workload("BM_Pods", 5000), medians)])
+            bench.print_goals({records[0]["run_name"]: medians})
+        return records, medians, out.getvalue()
+
+    def test_the_whole_work_is_a_ratio_of_its_own(self):
+        _, medians, _ = self.measure()
+        self.assertEqual(medians["vs_kube_scheduler"], 5)
+        self.assertEqual(medians["total_vs_kube_scheduler"], 3)
+        self.assertAlmostEqual(medians["drained_vs_kube_scheduler"], 14 / 6)
+        self.assertEqual(medians["all_cpu_vs_kube_scheduler"], 11 / 4)
+
+    def test_each_is_first_in_the_middle_and_last(self):
+        self.measure()
+        names = [name for _, name, _ in self.bench.turns]
+        for place in range(3):
+            self.assertEqual({names[place], names[3 + place], names[6 + place]}, set(self.bench.rate_of))
+
+    def test_the_ceiling_is_the_fastest_way_to_write(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            bench.fastest_writes(self.bench, self.fields[-1], 1000)
+        self.assertIn(self.fields[-1].flags, [way for way in bench.CEILINGS if "--in-flight=16" in way])
+        self.assertEqual(len(self.bench.turns), len(bench.CEILINGS))
+
+    def test_goals_are_told_as_met_or_missed(self):
+        self.assertIn("met     BM_Pods: rate, Muster / kube-scheduler: 5.00, goal 4", self.measure()[2])
+        self.bench.rate_of["muster"] = 300.0
+        self.assertIn("MISSED  BM_Pods: rate, Muster / kube-scheduler: 3.00, goal 4", self.measure()[2])
+
+    def test_every_counter_of_its_tables_is_there(self):
+        records, _, _ = self.measure()
+        cases = record.cases_of(records)
+        for place in tables.PLACE.findall((ROOT / "benchmarks/tables/kube.md").read_text(encoding="utf-8")):
+            if place.startswith("BM_Pods/"):
+                self.assertNotEqual(tables.cell(cases, place), tables.NOTHING, place)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,24 @@
 """muster-kube beside kube-scheduler, on one control plane, one at a time.
 
     benchmarks/kube/bench.py BIN [--json FILE] [--filter REGEX] [--rounds N]
-                             [--pods N] [--gangs N] [--nodes N]
+                             [--pods N] [--gangs N] [--nodes N] [--fsync]
 
 BIN is the folder of muster-kube and kube_requests. In each round the pods are made, one of
 the two is started, and what it does is measured until the last Event is written; then the
 same pods again for the other one, and for a program that makes the same writes and decides
-nothing. Who comes first alternates. FILE gets Google Benchmark's JSON.
+nothing. Each of the three is first, in the middle and last in turn. etcd does not wait for the disk,
+but with --fsync. FILE gets Google Benchmark's JSON.
 
     BM_Pods         single pods of 1 GPU
     BM_Gangs        gangs of 8 such pods, by PodGroups of scheduling.k8s.io
     BM_GangsInRack  the same, each inside one rack
 
-A rate is counted from the first pod that is bound to the last one; `total` from the start of
-the process. CPU is that of a whole run, the reading of all nodes and pods included.
+A rate is counted from the first pod that is bound to the last one; `total` from the start of the
+process to the last binding; `drained` from there until all Events are written, too, which is the
+whole work. CPU is that of a whole run, the reading of all nodes and pods included.
+
+The program that only writes does so as fast as it can: before the rounds each of CEILINGS is tried
+with some of the pods, and the one that binds them fastest is the ceiling.
 """
 
 import argparse
@@ -30,9 +35,10 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test/kube"), str(pathlib.Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "test/kube"), str(ROOT / "benchmarks"), str(pathlib.Path(__file__).parent)]
 
 import contestants  # noqa: E402
+import goals  # noqa: E402
 import measure  # noqa: E402
 import testbed  # noqa: E402
 import workloads  # noqa: E402
@@ -43,14 +49,18 @@ PODS = "/api/v1/namespaces/{}/pods"
 # A turn is given up after so many seconds, and waits for no further Event after so many.
 LONGEST_TURN = 180
 EVENTS_STILL = 3
+# Ways of kube_requests to write; HTTP/2 unless they say otherwise.
+CEILINGS = [["--http1", "--in-flight=8"], ["--http1", "--in-flight=16"], ["--http1", "--in-flight=32"],
+            ["--in-flight=16"], ["--in-flight=32"]]
 
 
 class Bench:
     """A control plane with nodes, and the turns on it."""
 
-    def __init__(self, binaries, nodes):
+    def __init__(self, binaries, nodes, fsync):
         self.binaries = binaries
         self.plane = testbed.Testbed(
+            *(["--fsync"] if fsync else []),
             "--kubelet=false", "--controller-manager=false", f"--nodes={nodes}",
             f"--gpus={workloads.GPUS_PER_NODE}", "--arg", "kube-apiserver=--delete-collection-workers=16")
         self.turns = 0
@@ -148,10 +158,16 @@ class Bench:
             "cpu_ms": 1e3 * max(used["scheduler"], 1 / measure.TICK) / workload.units,
             "api_cpu_ms": 1e3 * used["kube-apiserver"] / workload.units,
             "etcd_cpu_ms": 1e3 * used["etcd"] / workload.units,
+            "server_cpu_ms": 1e3 * (used["kube-apiserver"] + used["etcd"]) / workload.units,
             "other_cores": used["others"],
         }
         self.clear(workload, namespace)
         return figures
+
+
+def all_cpu_of(figures):
+    """CPU milliseconds a unit of the scheduler, the API server and etcd together."""
+    return figures["cpu_ms"] + figures["server_cpu_ms"]
 
 
 def counters_of(workload, kube, muster, writes):
@@ -163,13 +179,16 @@ def counters_of(workload, kube, muster, writes):
         "cpu_vs_kube_scheduler": kube["cpu_ms"] / muster["cpu_ms"],
         "ceiling_share": muster["per_second"] / writes["per_second"],
         "total_vs_kube_scheduler": kube["total_s"] / muster["total_s"],
+        "drained_vs_kube_scheduler": kube["drained_s"] / muster["drained_s"],
+        "all_cpu_vs_kube_scheduler": all_cpu_of(kube) / all_cpu_of(muster),
         "writes_per_pod": muster["writes_per_pod"],
         f"{unit}s_per_second_kube": kube["per_second"],
         f"{unit}s_per_second_writes": writes["per_second"],
         "writes_per_pod_kube": kube["writes_per_pod"],
+        "writes_per_pod_writes": writes["writes_per_pod"],
     }
     for end, figures in (("", muster), ("_kube", kube), ("_writes", writes)):
-        for name in ("cpu_ms", "api_cpu_ms", "etcd_cpu_ms", "first_s", "total_s", "drained_s",
+        for name in ("cpu_ms", "api_cpu_ms", "etcd_cpu_ms", "server_cpu_ms", "first_s", "total_s", "drained_s",
                      "events", "other_cores"):
             counters[name + end] = figures[name]
     return counters
@@ -192,22 +211,51 @@ def print_turn(workload, round_, contestant, figures):
 
 
 def print_medians(rows):
-    print(f"\n{'medians':28}{'a second':>10}{'x kube':>8}{'CPU x':>8}{'ceiling':>9}{'writes':>8}"
-          f"{'kube: a second':>16}{'CPU ms':>8}{'Muster: CPU ms':>16}")
+    print(f"\n{'medians':28}{'a second':>10}{'x kube':>8}{'all x':>8}{'drained x':>11}{'CPU x':>8}{'all CPU x':>11}"
+          f"{'ceiling':>9}{'writes':>8}{'kube: a second':>16}{'CPU ms':>8}{'Muster: CPU ms':>16}")
     for workload, medians in rows:
         unit = workload.unit
         print(f"{workload.name + f' ({workload.units} {unit}s)':28}{medians[f'{unit}s_per_second']:10.1f}"
-              f"{medians['vs_kube_scheduler']:8.2f}{medians['cpu_vs_kube_scheduler']:8.2f}"
+              f"{medians['vs_kube_scheduler']:8.2f}{medians['total_vs_kube_scheduler']:8.2f}"
+              f"{medians['drained_vs_kube_scheduler']:11.2f}{medians['cpu_vs_kube_scheduler']:8.2f}"
+              f"{medians['all_cpu_vs_kube_scheduler']:11.2f}"
               f"{medians['ceiling_share']:9.2f}{medians['writes_per_pod']:8.2f}"
               f"{medians[f'{unit}s_per_second_kube']:16.1f}{medians['cpu_ms_kube']:8.2f}{medians['cpu_ms']:16.2f}")
+    print("\nx: rates from the first to the last binding; all: from the start to the last binding;"
+          "\ndrained: from the start until all Events are written, which is the whole work")
+
+
+def print_goals(medians_of):
+    """What the goals of goals.json say of these medians, {case: counters}."""
+    print()
+    for goal in goals.load(ROOT):
+        if goal["record"] != "kube" or (met := goals.met(goal, medians_of)) is None:
+            continue
+        print(f"{'met' if met else 'MISSED':7} {goal['name']}: {goals.measured(goal, medians_of):.2f}, "
+              f"goal {goals.limit(goal)[1]:g}{' or 0.8 of the ceiling' if 'or' in goal else ''}")
+
+
+def fastest_writes(bench, writes, pods):
+    """Lets the ceiling be that of the way which binds `pods` pods fastest."""
+    workload = workloads.Workload("ceiling", pods)
+    given, rates = list(writes.flags), {}
+    for way in CEILINGS:
+        writes.flags = given + way
+        rates[tuple(way)] = bench.turn(workload, writes)["per_second"]
+        print(f"ceiling  {' '.join(way):30} {rates[tuple(way)]:7.1f} pods/s", flush=True)
+    writes.flags = given + list(max(rates, key=rates.get))
+
+
+def case_of(bench, workload):
+    return f"{workload.name}/nodes:{len(bench.rack_of)}/{workload.unit}s:{workload.units}"
 
 
 def measure_workload(bench, workload, rounds, fields):
     """All rounds of a workload: records for the JSON, and the medians of the counters."""
-    name = f"{workload.name}/nodes:{len(bench.rack_of)}/{workload.unit}s:{workload.units}"
+    name = case_of(bench, workload)
     records, seen = [], collections.defaultdict(list)
     for round_ in range(rounds):
-        order = fields if round_ % 2 == 0 else fields[::-1]
+        order = fields[round_ % len(fields):] + fields[:round_ % len(fields)]
         figures = {}
         for contestant in order:
             figures[contestant.name] = bench.turn(workload, contestant)
@@ -239,6 +287,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=5000)
     parser.add_argument("--gangs", type=int, default=200)
+    parser.add_argument("--fsync", action="store_true", help="etcd waits for the disk at each write")
     parser.add_argument("--muster-flag", action="append", default=[], metavar="FLAG", help="for muster-kube")
     parser.add_argument("--writes-flag", action="append", default=[], metavar="FLAG", help="for kube_requests")
     args = parser.parse_args()
@@ -252,17 +301,21 @@ def main():
         workloads.Workload("BM_Gangs", 0, args.gangs),
         workloads.Workload("BM_GangsInRack", 0, args.gangs, workloads.RACK),
     ) if re.search(args.filter, one.name)]
-    bench = Bench(args.binaries.resolve(), args.nodes)
+    bench = Bench(args.binaries.resolve(), args.nodes, args.fsync)
     try:
         fields = [contestants.KubeScheduler(bench.plane),
                   contestants.Muster(bench.plane, bench.binaries, bench.kubeconfig, args.muster_flag),
                   contestants.Writes(bench.plane, bench.binaries, bench.kubeconfig, args.writes_flag)]
-        records, rows = [], []
+        if not args.writes_flag:
+            fastest_writes(bench, fields[-1], min(1000, args.pods))
+        records, rows, medians_of = [], [], {}
         for workload in wanted:
             found, medians = measure_workload(bench, workload, args.rounds, fields)
             records += found
             rows.append((workload, medians))
+            medians_of[case_of(bench, workload)] = medians
         print_medians(rows)
+        print_goals(medians_of)
         if args.json:
             args.json.write_text(json.dumps({"context": context(bench), "benchmarks": records}, indent=1) + "\n",
                                  encoding="utf-8")
