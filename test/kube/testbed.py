@@ -132,8 +132,7 @@ class Testbed:
         """Applies what muster-kube needs. Returns the path of a kubeconfig with the token of its
         service account, which may do what deploy/rbac.yaml says."""
         self.kubectl("apply", "-f", DEPLOY / "crds.yaml", "-f", DEPLOY / "rbac.yaml")
-        # A watch that begins while the API server still sets an object's kind up may stay
-        # silent until its time-out.
+        # Until then there are no such objects, and some moments longer their lists are refused.
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                      "crd/queues.muster.dev", "crd/podgroups.muster.dev")
         for kind, path in (("Queue", "queues"), ("PodGroup", "namespaces/default/podgroups")):
