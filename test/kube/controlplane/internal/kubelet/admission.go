@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -21,34 +22,58 @@ func byNode(object any) ([]string, error) {
 // if it has. Room is what the pods leave that were admitted before and have not
 // ended: an overbooked node shows, as with a kubelet.
 func (k *Kubelet) admit(node *v1.Node, pod *v1.Pod, own *memory) (reason, message string, err error) {
-	neighbours, err := k.index.ByIndex(nodeIndex, node.Name)
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	active, err := k.active(node, pod)
 	if err != nil {
 		return "", "", err
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	var active []*v1.Pod
-	for _, object := range neighbours {
-		other := object.(*v1.Pod)
-		one := k.memory[cache.ObjectName{Namespace: other.Namespace, Name: other.Name}]
-		known := one != nil && one.uid == other.UID
-		admitted := known && one.admitted || !known && other.Status.Phase == v1.PodRunning
-		if other.UID != pod.UID && admitted && !(known && one.ended) {
-			active = append(active, other)
-		}
+	wanted := requests(pod)
+	reason, message = lacking(node.Status.Allocatable, active, wanted)
+	if reason == "" {
+		own.admitted, own.given = true, wanted
 	}
-	reason, message = lacking(node.Status.Allocatable, active, pod)
-	own.admitted = reason == ""
 	return reason, message, nil
 }
 
+// active is what the other pods of a node have been given that it admitted and
+// that have not ended. Under Kubelet.mutex.
+func (k *Kubelet) active(node *v1.Node, pod *v1.Pod) ([]v1.ResourceList, error) {
+	neighbours, err := k.index.ByIndex(nodeIndex, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	var active []v1.ResourceList
+	for _, object := range neighbours {
+		other := object.(*v1.Pod)
+		if other.UID == pod.UID {
+			continue
+		}
+		one := k.memory[cache.ObjectName{Namespace: other.Namespace, Name: other.Name}]
+		switch {
+		case one == nil || one.uid != other.UID:
+			if other.Status.Phase == v1.PodRunning {
+				active = append(active, requests(given(other)))
+			}
+		case one.admitted && !one.ended:
+			active = append(active, one.given)
+		}
+	}
+	return active, nil
+}
+
+// requests is what a pod's spec asks for.
+func requests(pod *v1.Pod) v1.ResourceList {
+	return podresource.PodRequests(pod, podresource.PodResourcesOptions{})
+}
+
 // lacking is the first resource, by name, of which a pod does not find enough.
-func lacking(allocatable v1.ResourceList, active []*v1.Pod, pod *v1.Pod) (reason, message string) {
-	wanted := podresource.PodRequests(pod, podresource.PodResourcesOptions{})
-	wanted[v1.ResourcePods] = resource.MustParse("1")
+func lacking(allocatable v1.ResourceList, active []v1.ResourceList, pod v1.ResourceList) (reason, message string) {
+	wanted := v1.ResourceList{v1.ResourcePods: resource.MustParse("1")}
+	maps.Copy(wanted, pod)
 	used := v1.ResourceList{v1.ResourcePods: *resource.NewQuantity(int64(len(active)), resource.DecimalSI)}
 	for _, other := range active {
-		for name, quantity := range podresource.PodRequests(other, podresource.PodResourcesOptions{}) {
+		for name, quantity := range other {
 			sum := used[name]
 			sum.Add(quantity)
 			used[name] = sum

@@ -17,27 +17,27 @@ func resources(pairs ...string) v1.ResourceList {
 
 func asking(pairs ...string) *v1.Pod {
 	return &v1.Pod{Spec: v1.PodSpec{Containers: []v1.Container{
-		{Resources: v1.ResourceRequirements{Requests: resources(pairs...)}}}}}
+		{Name: "main", Resources: v1.ResourceRequirements{Requests: resources(pairs...)}}}}}
 }
 
 func TestLacking(t *testing.T) {
 	node := resources("cpu", "4", "gpu", "2", "pods", "3")
-	one := asking("cpu", "1", "gpu", "1")
+	one := resources("cpu", "1", "gpu", "1")
 	for _, test := range []struct {
 		name   string
-		active []*v1.Pod
-		pod    *v1.Pod
+		active []v1.ResourceList
+		pod    v1.ResourceList
 		reason string
 	}{
 		{"an empty node has room", nil, one, ""},
-		{"what is left is enough", []*v1.Pod{one}, one, ""},
-		{"all GPUs are used", []*v1.Pod{one, one}, one, "OutOfgpu"},
-		{"others do not matter to a pod without GPUs", []*v1.Pod{one, one}, asking("cpu", "2"), ""},
-		{"half a core is missing", []*v1.Pod{one, one}, asking("cpu", "2500m"), "OutOfcpu"},
-		{"the first resource by name is told", nil, asking("gpu", "9", "cpu", "9"), "OutOfcpu"},
-		{"pods are counted", []*v1.Pod{asking(), asking(), asking()}, asking(), "OutOfpods"},
-		{"a resource that the node lacks", nil, asking("nic", "1"), "OutOfnic"},
-		{"none of a resource that the node lacks", nil, asking("nic", "0"), ""},
+		{"what is left is enough", []v1.ResourceList{one}, one, ""},
+		{"all GPUs are used", []v1.ResourceList{one, one}, one, "OutOfgpu"},
+		{"others do not matter to a pod without GPUs", []v1.ResourceList{one, one}, resources("cpu", "2"), ""},
+		{"half a core is missing", []v1.ResourceList{one, one}, resources("cpu", "2500m"), "OutOfcpu"},
+		{"the first resource by name is told", nil, resources("gpu", "9", "cpu", "9"), "OutOfcpu"},
+		{"pods are counted", []v1.ResourceList{resources(), resources(), resources()}, resources(), "OutOfpods"},
+		{"a resource that the node lacks", nil, resources("nic", "1"), "OutOfnic"},
+		{"none of a resource that the node lacks", nil, resources("nic", "0"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if reason, message := lacking(node, test.active, test.pod); reason != test.reason {

@@ -56,7 +56,8 @@ type memory struct {
 	seen            Seen
 	written         string // The resource version of our last write.
 	removed         bool
-	admitted, ended bool // Between the two it uses the node. Under Kubelet.mutex.
+	admitted, ended bool            // Between the two it uses the node. Under Kubelet.mutex.
+	given           v1.ResourceList // So much of it. Under Kubelet.mutex.
 }
 
 // New makes a kubelet that does nothing yet.
@@ -199,7 +200,11 @@ func (k *Kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duratio
 		return 0, k.refuse(ctx, pod, memory, "InvalidAnnotation", err.Error(), now)
 	}
 	if step == None || due.After(now) {
-		return max(0, due.Sub(now)), nil
+		again, err := k.resize(ctx, node, pod, memory, now)
+		if wait := due.Sub(now); wait > 0 && (again == 0 || wait < again) {
+			again = wait
+		}
+		return again, err
 	}
 	if step == Remove {
 		return 0, k.remove(ctx, pod, memory)
@@ -226,7 +231,7 @@ func (k *Kubelet) remember(name cache.ObjectName, pod *v1.Pod, now time.Time) *m
 	one := k.memory[name]
 	if one == nil || one.uid != pod.UID {
 		one = &memory{uid: pod.UID, seen: Seen{Bound: now, Started: now},
-			admitted: pod.Status.Phase == v1.PodRunning}
+			admitted: pod.Status.Phase == v1.PodRunning, given: requests(given(pod))}
 		if started := startedAt(&pod.Status); started != nil {
 			one.seen.Started = started.Time
 		} else if pod.Status.Phase == v1.PodRunning {

@@ -62,13 +62,19 @@ func containers(specs []v1.Container, before []v1.ContainerStatus, state v1.Cont
 	started := state.Running != nil
 	var result []v1.ContainerStatus
 	for _, spec := range specs {
+		has := old[spec.Name]
+		if has.Resources == nil {
+			give(&has, spec)
+		}
 		result = append(result, v1.ContainerStatus{
+			AllocatedResources:   has.AllocatedResources,
+			Resources:            has.Resources,
 			Name:                 spec.Name,
 			Image:                spec.Image,
 			ImageID:              spec.Image,
 			State:                state,
-			LastTerminationState: old[spec.Name].LastTerminationState,
-			RestartCount:         old[spec.Name].RestartCount,
+			LastTerminationState: has.LastTerminationState,
+			RestartCount:         has.RestartCount,
 			Ready:                ready,
 			Started:              &started,
 		})
