@@ -388,12 +388,12 @@ class ApptainerTest(ContainerStories, ImagesTest):
 
 class NoneTest(ImagesTest):
     def test_a_program_that_is_not_there_refuses_images(self):
-        self.begin({"by": "apptainer", "program": "/no/apptainer", "folder": "/srv/images"})
+        self.begin({"by": "apptainer", "program": "/proc/no-apptainer", "folder": "/srv/images"})
         self.d.start()
         with self.assertRaises(Refused) as refused:
             self.job({"image": "x", "command": ["true"]})
         self.assertIn("image 'x': images are to be run by apptainer, which does not work: "
-                      "/no/apptainer: No such file", str(refused.exception))
+                      "/proc/no-apptainer: No such file", str(refused.exception))
         self.assertIn("tasks with images are refused", self.d.said())
         self.assertEqual(self.output(self.job({"command": ["echo", "hi"]})), "hi\n")
 

@@ -194,9 +194,9 @@ TEST(CompareCliTest, MistakesAreOneLineBeforeAnythingRuns) {
        "--variant b: placement.policy: 'x' is none of: muster"},
       {With({kStory, "--seeds", "3"}, two), "--seeds: all runs would be alike"},
       {With({"--generate", "preset=huge"}, two), "--generate: preset: 'huge'"},
-      {With({"/no/such.yaml"}, two), "/no/such.yaml: cannot be read"},
-      {With({kStory, "--json", "/no/such/folder/c.json"}, two),
-       "/no/such/folder/c.json: cannot be written"},
+      {With({"/proc/no-such.yaml"}, two), "/proc/no-such.yaml: cannot be read"},
+      {With({kStory, "--json", "/proc/no-such/folder/c.json"}, two),
+       "/proc/no-such/folder/c.json: cannot be written"},
       {With({"--nodes", "n.csv"}, two), "trace: --pods is missing"},
   };
   for (const auto& c : kCases) {

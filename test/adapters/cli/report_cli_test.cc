@@ -57,9 +57,11 @@ TEST(ReportCliTest, AFileThatCannotBeWrittenIsBadInput) {
   if (!FindWebBundle("report").has_value()) {
     GTEST_SKIP() << "built without npm";
   }
-  const SimRun ran = Sim({"run", kStory, "--report", "/nowhere/at/all.html"});
+  const SimRun ran =
+      Sim({"run", kStory, "--report", "/proc/nowhere/at/all.html"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_EQ(ran.err, "muster-sim: /nowhere/at/all.html: cannot be written\n");
+  EXPECT_EQ(ran.err,
+            "muster-sim: /proc/nowhere/at/all.html: cannot be written\n");
   EXPECT_EQ(ran.out, "");
 }
 

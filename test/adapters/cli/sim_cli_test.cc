@@ -161,7 +161,7 @@ TEST(SimCliTest, BadInputIsOneLineAndExitCodeTwo) {
   for (const std::vector<std::string>& args :
        std::vector<std::vector<std::string>>{
            {"run", bad.path()},
-           {"run", "/no/such/file.yaml"},
+           {"run", "/proc/no-such/file.yaml"},
            {"explain", bad.path(), "a"},
            {"explain", Story("story-a-precious-node"), "nobody"},
            {"trace", "--nodes", torn.path(), "--pods", torn.path()},
@@ -169,8 +169,8 @@ TEST(SimCliTest, BadInputIsOneLineAndExitCodeTwo) {
             torn.path()},
            {"trace", "--nodes", torn.path()},
            {"replay", bad.path()},
-           {"replay", "/no/such/journal"},
-           {"demo", "--scenarios", "/no/such/folder"},
+           {"replay", "/proc/no-such/journal"},
+           {"demo", "--scenarios", "/proc/no-such/folder"},
        }) {
     const SimRun ran = Sim(args);
     EXPECT_EQ(ran.code, 2) << args[0];
@@ -305,7 +305,7 @@ TEST(SimCliTest, WhatCannotBeGeneratedIsExitCodeTwo) {
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, HasSubstr("--preset: 'tiny' is not small, medium"));
   EXPECT_EQ(Sim({"generate", "--load", "3"}).code, 2);
-  EXPECT_EQ(Sim({"generate", "-o", "/no/such/folder/x.yaml"}).code, 2);
+  EXPECT_EQ(Sim({"generate", "-o", "/proc/no-such/folder/x.yaml"}).code, 2);
   const SimRun run = Sim({"run", "--generate", "preset=small,lode=1"});
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.err, HasSubstr("--generate: there is no 'lode'"));

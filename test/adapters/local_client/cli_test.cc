@@ -37,7 +37,7 @@ TEST(CliTest, WithoutADaemonItEndsWithThree) {
                                              {"top"},
                                              {"version"},
                                              {"nodes", "--json"}}) {
-    std::vector<std::string> arguments{"--socket", "/nonexistent/socket"};
+    std::vector<std::string> arguments{"--socket", "/proc/nonexistent/socket"};
     arguments.insert(arguments.end(), command.begin(), command.end());
     EXPECT_EQ(Muster(arguments).code, 3) << command[0];
   }

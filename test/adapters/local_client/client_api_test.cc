@@ -114,7 +114,7 @@ TEST_F(ClientApiTest, AFileOfPointsIsReadAndItsMistakesTold) {
   Ran ran = Muster({"submit", "--grid-file", file, "x"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("points:2: 'bs'"));
-  EXPECT_EQ(Muster({"submit", "--grid-file", "/none", "x"}).code, 2);
+  EXPECT_EQ(Muster({"submit", "--grid-file", "/proc/none", "x"}).code, 2);
   ran = Muster({"submit", "--grid", "lr=1", "--grid", "lr=2", "x"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("'lr' is there twice"));

@@ -102,7 +102,7 @@ TEST_F(NotifierTest, ItsEndWaitsForNoCommandAndFailuresAreSaid) {
   testing::internal::CaptureStderr();
   {
     NotifyRule rule = Rule("");
-    rule.command = {"/no/such/program"};
+    rule.command = {"/proc/no-such/program"};
     Notifier notifier(std::move(rule));
     notifier.Tell({{{.job = 1, .what = "failed"}}}, {});
     Notifier code(Rule("echo x >> " + said() + "; exit 3"));
@@ -111,7 +111,7 @@ TEST_F(NotifierTest, ItsEndWaitsForNoCommandAndFailuresAreSaid) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, HasSubstr("/no/such/program: No such file"));
+  EXPECT_THAT(text, HasSubstr("/proc/no-such/program: No such file"));
   EXPECT_THAT(text, HasSubstr("tell: ended with 3"));
   const auto start = std::chrono::steady_clock::now();
   {

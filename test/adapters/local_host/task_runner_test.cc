@@ -278,13 +278,14 @@ TEST_F(TaskRunnerTest, WhatCannotStartSaysWhyInItsOutput) {
   Start(Key(1), "");
   ExpectNext(Key(1), Kind::kRuns);
   TaskCommand command = Script(Key(2), "");
-  command.start.launch.argv = {"/no/such/program"};
+  command.start.launch.argv = {"/proc/no-such/program"};
   runner_->CarryOut(command);
   ExpectNext(Key(2), Kind::kRuns);
   TaskEvent end = Next(Key(2));
   EXPECT_EQ(end.reason, workload::ExitReason::kNotStarted);
   EXPECT_EQ(end.code, 127);
-  EXPECT_THAT(OutputOf(Key(2)), HasSubstr("muster: command: /no/such/program"));
+  EXPECT_THAT(OutputOf(Key(2)),
+              HasSubstr("muster: command: /proc/no-such/program"));
   // A device that is not there, before there is a folder.
   visible_ = absl::InternalError("GPU 3 is not there any more");
   Start(Key(3), "true");

@@ -282,10 +282,10 @@ TEST_F(ShimImageTest, CodesAreThoseOfTheTask) {
   EXPECT_EQ(run_.Output(2),
             "muster: command: no-such-program: No such file or directory\n");
   ShimSpec nowhere = Script("");
-  nowhere.directory = "/no/such";
+  nowhere.directory = "/proc/no-such";
   EXPECT_EQ(run_.Run(nowhere, 3).code, 126);
   EXPECT_EQ(run_.Output(3),
-            "muster: directory: /no/such: No such file or directory\n");
+            "muster: directory: /proc/no-such: No such file or directory\n");
   ShimSpec gone = Script("");
   gone.image.root = run_.folder() + "/gone";
   EXPECT_THAT(run_.Run(gone, 4).message, HasSubstr("/gone: No such file"));

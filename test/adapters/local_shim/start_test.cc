@@ -188,8 +188,9 @@ TEST(ShimStartTest, LaunchSaysWhatIsWrong) {
   ShimSpec spec = run.Script("true");
   EXPECT_EQ(Launch(MUSTER_SHIM, "relative", spec).status().message(),
             "folder: expected an absolute path");
-  EXPECT_EQ(Launch("/nowhere/shim", run.AttemptFolder(), spec).status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_EQ(
+      Launch("/proc/nowhere/shim", run.AttemptFolder(), spec).status().code(),
+      absl::StatusCode::kNotFound);
   spec.command.clear();
   EXPECT_EQ(Launch(MUSTER_SHIM, run.AttemptFolder(), spec).status().code(),
             absl::StatusCode::kInvalidArgument);

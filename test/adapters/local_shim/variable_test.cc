@@ -65,14 +65,15 @@ TEST_F(ShimVariableTest, TheManifestComesBeforeAllKeysAndThoseBeforeTheShell) {
 TEST_F(ShimVariableTest, WhatIsNotThereIsToldOrOptional) {
   const std::string keys = Folder("keys");
   ShimSpec spec = run_.Script("echo [$TOKEN]");
-  spec.variables = {{"TOKEN", "token", {"/nowhere", keys}}};
+  spec.variables = {{"TOKEN", "token", {"/proc/nowhere", keys}}};
   ShimExit exit = run_.Run(spec, 0);
   EXPECT_EQ(exit.reason, ShimReason::kNotStarted);
   EXPECT_EQ(exit.message,
             "variable 'TOKEN': " + keys + "/token: No such file or directory");
-  spec.variables[0].sources = {"/nowhere", "/neither"};
+  spec.variables[0].sources = {"/proc/nowhere", "/proc/neither"};
   EXPECT_EQ(run_.Run(spec, 1).message,
-            "variable 'TOKEN': /nowhere, /neither: No such file or directory");
+            "variable 'TOKEN': /proc/nowhere, /proc/neither: No such file or "
+            "directory");
   spec.variables[0].optional = true;
   EXPECT_EQ(run_.Run(spec, 2).code, 0);
   EXPECT_EQ(run_.Output(2), "[]\n");

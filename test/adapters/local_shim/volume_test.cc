@@ -179,12 +179,13 @@ TEST_F(ShimVolumeTest, FilesAreCopiedAsTheirVolumeSays) {
 TEST_F(ShimVolumeTest, FilesThatAreNotThereAreTold) {
   ShimSpec spec = Script("true");
   ShimVolume volume = Own("keys", VolumeForm::kFiles);
-  volume.sources = {"/nowhere/a", "/nowhere/b"};
+  volume.sources = {"/proc/nowhere/a", "/proc/nowhere/b"};
   spec.volumes = {volume};
   const ShimExit exit = run_.Run(spec);
   EXPECT_EQ(exit.code, 126);
   EXPECT_EQ(exit.message,
-            "volume 'keys': /nowhere/a, /nowhere/b: No such file or directory");
+            "volume 'keys': /proc/nowhere/a, /proc/nowhere/b: No such file or "
+            "directory");
   spec.volumes[0].path = run_.AttemptFolder(1) + "/volumes/keys";
   spec.volumes[0].optional = true;
   fs::create_directories(run_.AttemptFolder(1));

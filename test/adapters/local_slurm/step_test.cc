@@ -80,10 +80,10 @@ TEST_F(StepTest, ASignalOfATaskIsACode) {
 }
 
 TEST_F(StepTest, ACommandThatIsNotThereIsTold) {
-  step_.command = {"/no/such/program"};
+  step_.command = {"/proc/no-such/program"};
   EXPECT_EQ(RunStep(command_, {.in = in_, .out = out_, .err = err_}, step_),
             127);
-  EXPECT_THAT(err_.str(), HasSubstr("/no/such/program"));
+  EXPECT_THAT(err_.str(), HasSubstr("/proc/no-such/program"));
 }
 
 TEST_F(StepTest, OneFailureStopsAllWhereThatIsAsked) {

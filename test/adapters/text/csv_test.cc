@@ -85,8 +85,8 @@ TEST(CsvTest, SaysWhichColumnIsMissing) {
 }
 
 TEST(CsvTest, SaysThatAFileCannotBeRead) {
-  EXPECT_THAT(Message(CsvTable::Load("/nowhere/at.all").status()),
-              HasSubstr("/nowhere/at.all: cannot be read"));
+  EXPECT_THAT(Message(CsvTable::Load("/proc/nowhere/at.all").status()),
+              HasSubstr("/proc/nowhere/at.all: cannot be read"));
   const TempFile empty("a.csv", "");
   EXPECT_THAT(Message(CsvTable::Load(empty.path()).status()),
               HasSubstr("is empty"));
