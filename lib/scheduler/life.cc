@@ -242,21 +242,35 @@ void Life::GoOn(GangEdit& gang) {
   }
 }
 
-// While its gang is to resume, a task is nominated for what it keeps. Of those
-// that leave a gang that runs, so many keep their places for others as it needs
-// to go on.
-void Life::UpdateKeeps(GangEdit& gang) {
-  const GangSpec& spec = tables_.SpecOf(gang.gang());
-  const bool goes_on = IsLive(*gang) && !gang->cancel;
+// Of the tasks that leave a gang that goes on, by task, those in whose place it
+// needs others: no more than it takes, and all where these are too few.
+std::vector<TaskId> Life::NeedsAgain(const GangRecord& r) const {
+  std::vector<TaskId> needed;
+  if (!IsLive(r) || r.cancel || !HasLeaving(r)) return needed;
+  const GangSpec& spec = tables_.SpecOf(r);
   std::vector<uint32_t> counts;
+  if (MeetsMinimum(r, spec, &counts)) return needed;
+  for (const TaskRecord& task : r.tasks) {
+    if (!IsLeaving(task)) continue;
+    needed.push_back(task.task);
+    ++counts[task.task.role];
+  }
+  std::erase_if(needed, [&](TaskId id) {
+    --counts[id.role];
+    const bool spare = IsSatisfied(spec, counts);
+    counts[id.role] += !spare;
+    return spare;
+  });
+  return needed;
+}
+
+// While its gang is to resume, a task is nominated for what it keeps.
+void Life::UpdateKeeps(GangEdit& gang) {
+  const bool may_keep = !tables_.SpecOf(gang.gang()).kept.empty();
+  const std::vector<TaskId> needed = NeedsAgain(*gang);
   for (TaskRecord& task : gang->tasks) {
-    const bool keeps = !spec.kept.empty() && Keeps(*gang, task);
-    bool place = false;
-    if (goes_on && IsLeaving(task)) {
-      if (counts.empty()) CountTasks(*gang, spec, &counts);
-      place = !IsSatisfied(spec, counts);
-      if (place) ++counts[task.task.role];
-    }
+    const bool keeps = may_keep && Keeps(*gang, task);
+    const bool place = std::ranges::binary_search(needed, task.task);
     if (task.keeps != keeps || task.keeps_place != place) {
       tables_.holdings.SetKeeps(gang.gang(), task, keeps, place);
     }

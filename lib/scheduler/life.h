@@ -70,6 +70,7 @@ class Life {
   bool AllSucceeded(const GangRecord& r, const PhaseCounts& n) const;
   void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void EndLive(GangEdit& gang, const PhaseCounts& n);
+  std::vector<TaskId> NeedsAgain(const GangRecord& r) const;
   bool RestsWhole(const GangRecord& r, const TaskRecord& without) const;
 
   SchedulerTables& tables_;

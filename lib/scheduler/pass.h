@@ -53,6 +53,7 @@ class Repair : public Phase {
   void RepairDue();
   void ShedFromOvercommitted();
   bool ReleaseOne(NodeIndex n);
+  GangIndex LastToGo(NodeIndex n, bool nominated);
 
   std::vector<uint32_t> counts_;
   PlacementResult placement_;

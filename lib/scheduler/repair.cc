@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "lib/scheduler/pass.h"
 #include "lib/scheduler/raised_minimum.h"
@@ -40,6 +39,9 @@ bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g) {
   const GangSpec& spec = tables.SpecOf(r);
   GangEdit gang(tables, g);
   gang->check_due = false;
+  if (IsLive(r) && r.repair_reason == ReasonCode::kNone && !r.cancel) {
+    return !LooksForRaised(tables, r);
+  }
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
   if (r.phase == GangPhase::kSuspended) {
     const bool ends = r.cancel || r.repair_reason != ReasonCode::kNone ||
@@ -200,31 +202,49 @@ void Repair::ShedFromOvercommitted() {
   }
 }
 
-// Nominated gangs first, then the last in queue order that has not just
-// refused.
+// Nominated gangs first, then what runs. Nothing that runs is stopped where the
+// host keeps that, or for a place that is only kept.
 bool Repair::ReleaseOne(NodeIndex n) {
-  std::pair<bool, QueuePosition> victim;  // Whether it is nominated.
+  GangIndex victim = LastToGo(n, true);
+  if (victim == kNoGang && !tables_.config.host.keeps_running) {
+    const Cluster::Mark mark = tables_.cluster.Begin();
+    for (const NodeTask& ref : tables_.nodes.tasks(n)) {
+      const TaskRecord& task = *FindTask(tables_.gangs.at(ref.gang), ref.task);
+      if (task.keeps_place) tables_.cluster.Credit(task.at, Ledger::kLater);
+    }
+    if (tables_.cluster.Overcommitted(n, Ledger::kLater)) {
+      victim = LastToGo(n, false);
+    }
+    tables_.cluster.Rollback(mark);
+  }
+  if (victim == kNoGang) return false;
+  pass_.decisions.Stop(victim, DecisionKind::kEvict,
+                       {.code = ReasonCode::kOvercommitted,
+                        .object_kind = ReasonObject::kNode,
+                        .object = n});
+  return true;
+}
+
+// The last in queue order of those who are nominated for some of what the node
+// has too little of, or who run there, or rest, and have not just refused.
+GangIndex Repair::LastToGo(NodeIndex n, bool nominated) {
+  QueuePosition last;
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(ref.gang);
     const GangSpec& spec = tables_.SpecOf(r);
-    const bool nominated = r.phase == GangPhase::kNominated;
-    if (!nominated) {
-      if (tables_.config.host.keeps_running) continue;
+    if (nominated) {
+      if (r.phase != GangPhase::kNominated) continue;
+    } else {
       const bool spared = SparedUntil(r) > tables_.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
       if (!runs || !spec.gang().preemptible || spared) continue;
     }
     const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
     if (!at || !IsScarce(tables_.cluster, *at)) continue;
-    const std::pair worse(nominated, tables_.lists.PositionOf(ref.gang));
-    if (victim.second.gang == kNoGang || victim < worse) victim = worse;
+    const QueuePosition position = tables_.lists.PositionOf(ref.gang);
+    if (last.gang == kNoGang || last < position) last = position;
   }
-  if (victim.second.gang == kNoGang) return false;
-  pass_.decisions.Stop(victim.second.gang, DecisionKind::kEvict,
-                       {.code = ReasonCode::kOvercommitted,
-                        .object_kind = ReasonObject::kNode,
-                        .object = n});
-  return true;
+  return last.gang;
 }
 
 }  // namespace muster

@@ -399,18 +399,24 @@ std::vector<LeavingTask> LeavingTasks(const GangState& gang) {
   std::vector<LeavingTask> leaving;
   std::vector<uint32_t> counts = LiveTasks(gang);
   const Gang as = AsItRuns(gang);
-  const bool goes_on = (gang.phase == GangPhase::kStarting ||
-                        gang.phase == GangPhase::kRunning) &&
-                       !gang.cancel;
+  const bool needs = (gang.phase == GangPhase::kStarting ||
+                      gang.phase == GangPhase::kRunning) &&
+                     !gang.cancel && !MeetsMinimum(as, counts);
   for (const TaskState& t : gang.tasks) {
     const bool asked =
         std::ranges::any_of(gang.pending, [&](const PendingDecision& p) {
           return std::ranges::find(p.tasks, t.task) != p.tasks.end();
         });
     if (t.phase != TaskPhase::kReleasing || asked) continue;
-    const bool needed = goes_on && !MeetsMinimum(as, counts);
-    counts[t.task.role] += needed;
-    leaving.push_back({t.task, needed});
+    leaving.push_back({t.task, needs});
+    ++counts[t.task.role];
+  }
+  // The first are the first that need not come again.
+  for (LeavingTask& task : leaving) {
+    if (!needs) break;
+    --counts[task.task.role];
+    task.needed = !MeetsMinimum(as, counts);
+    counts[task.task.role] += task.needed;
   }
   return leaving;
 }

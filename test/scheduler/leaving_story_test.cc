@@ -37,6 +37,20 @@ class Leaving : public SchedulerTest {
     s.Happens(GangChanged{changed});
   }
 
+  static Gang WithCpu(Gang gang, int64_t cpu) {
+    gang.roles[0].shape.resources.Set(0, cpu);
+    return gang;
+  }
+  static Node WithCpu(Node node, int64_t cpu) {
+    node.capacity.Set(0, cpu);
+    return node;
+  }
+  static ExternalUsage OthersTake(int64_t cpu) {
+    ExternalUsage usage{.node = "n1"};
+    usage.amount.Set(0, cpu);
+    return usage;
+  }
+
   const ResourceKind gpu_ = SchedulerConfig().KindOf("gpu");
 };
 
@@ -161,6 +175,32 @@ TEST_F(Leaving, OnlyAsManyPlacesAreKeptAsAreNeeded) {
   EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 1);
   s.Submit(Job("b"));
   EXPECT_THAT(s.Pass(), ElementsAre("nominate b: n1"));
+}
+
+// What runs goes before what waits: the place of the one that left first was
+// promised already.
+TEST_F(Leaving, WhoIsNominatedForAPlaceThatIsNeededAgainHasAnother) {
+  Nodes({3});
+  Runs(Elastic("a", 2, 3));
+  Leaves("a", 1);
+  s.Submit(Job("b"));
+  EXPECT_THAT(s.Pass(), ElementsAre("nominate b: n1"));
+  Leaves("a", 0);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict b", "nominate b: n1"));
+  HasGone("a", 0);
+  HasGone("a", 1);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n1", "start b: n1"));
+}
+
+TEST_F(Leaving, AKeptPlaceThatOthersTakeStopsNothing) {
+  Nodes({});
+  s.Happens(NodeChanged{WithCpu(Machine("n1", 0), 4)});
+  Runs(WithCpu(Job("a", 2, 0), 1));
+  Runs(WithCpu(Job("low", 2, 0, "low"), 1));
+  Leaves("a", 1);
+  s.Happens(ExternalUsageChanged{OthersTake(1)});
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(s.Phase("low"), "running");
 }
 
 // The one that it needs may go anywhere.

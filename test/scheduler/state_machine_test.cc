@@ -195,6 +195,8 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"all tasks yielded", Tasks(TaskOutcome::kYielded, {kOne, kTwo})},
       {"one task done", Tasks(TaskOutcome::kDone, {kOne})},
       {"all tasks done", Tasks(TaskOutcome::kDone, {kOne, kTwo})},
+      {"one task is leaving", Tasks(TaskOutcome::kLeaving, {kOne})},
+      {"all tasks are leaving", Tasks(TaskOutcome::kLeaving, {kOne, kTwo})},
       {"DecisionApplied", About<DecisionApplied>("g")},
       {"DecisionRefused", About<DecisionRefused>("g")},
       {"DecisionApplied, of its victims", About<DecisionApplied>("wall")},
