@@ -24,6 +24,9 @@ namespace muster::local {
 struct ApiOptions {
   std::string state{};  // As ControllerConfig::state.
   uint32_t owner = 0;   // The user whose daemon it is: he may do everything.
+  // Whether tasks run as who submits them. Else they run as the owner, and
+  // nobody but him and root submits.
+  bool as_submitter = true;
   // Where an attempt, whose folder this is, writes its output or its error
   // output: the name of a file there, or an absolute path. Null: to the files
   // "output" and "error".

@@ -16,6 +16,12 @@ namespace {
 using serve::HttpResponse;
 
 HttpResponse Submit(const ApiContext& context, const Asked& asked) {
+  const ApiOptions& options = context.options;
+  if (!options.as_submitter && !asked.viewer.privileged) {
+    return ErrorAnswer(absl::PermissionDeniedError(
+        absl::StrCat("this daemon is the own one of user ", options.owner,
+                     ": jobs run as that user, so nobody else submits any")));
+  }
   auto submission = ReadSubmission(asked.body);
   if (!submission.ok()) return ErrorAnswer(submission.status());
   submission->uid = asked.viewer.uid;

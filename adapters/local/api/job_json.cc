@@ -135,6 +135,7 @@ Json WholeJobJson(const JobRow& row, const std::vector<TaskRow>& tasks,
   Json json = JobJson(row, Reader::kOwner);
   json["gid"] = row.gid;
   json["directory"] = row.directory;
+  json["umask"] = UmaskText(row.umask);
   const TaskNames names(row);
   std::map<TaskKey, const TaskView*> views;
   for (const TaskView& view : alive) views.emplace(view.row.key, &view);

@@ -1,10 +1,12 @@
 #include "adapters/local/api/submission_json.h"
 
+#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -83,6 +85,17 @@ class Body {
     if (!read.ok()) return Fail(std::string(read.status().message()));
     *to = *std::move(read);
   }
+  // In octal digits, as people write the rights of files.
+  void Octal(const char* name, uint32_t most, uint32_t* to) {
+    const nlohmann::json* v = Take(name);
+    if (v == nullptr) return;
+    const std::string text = v->is_string() ? v->get<std::string>() : "";
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, *to, 8);
+    if (read.ec != std::errc() || read.ptr != end || *to > most) {
+      Wrong(name, "octal digits in a string, such as \"0027\"; at most 0777");
+    }
+  }
   void Id(const char* name, uint64_t* to) {
     const nlohmann::json* v = Take(name);
     if (v == nullptr) return;
@@ -142,6 +155,7 @@ absl::StatusOr<Submission> ReadSubmission(std::string_view body) {
   b.Text("manifest", &submission.manifest);
   b.Text("directory", &submission.directory);
   b.Texts("environment", &submission.environment);
+  b.Octal("umask", kMostUmask, &submission.umask);
   b.Text("name", &submission.name);
   b.Text("queue", &submission.queue);
   b.Text("priority", &submission.priority);

@@ -19,6 +19,7 @@
 #include "adapters/local/client/job_finder.h"
 #include "adapters/local/client/job_id.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/local/client/own_umask.h"
 #include "adapters/local/client/submitted_code.h"
 #include "adapters/local/client/tables.h"
 #include "adapters/text/table.h"
@@ -76,6 +77,9 @@ absl::StatusOr<Json> SubmissionOf(const std::string& manifest,
         absl::StrCat(std::string(kFilesVariable), files->path()));
   }
   body["environment"] = std::move(environment);
+  if (const std::string umask = OwnUmask(); !umask.empty()) {
+    body["umask"] = umask;
+  }
   // The manifest of a command has its name.
   if (options.command.empty() && !options.name.empty()) {
     body["name"] = options.name;

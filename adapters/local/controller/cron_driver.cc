@@ -85,6 +85,7 @@ void CronDriver::Submit(CronRecord* cron, Time time) {
                         .manifest = row.manifest,
                         .directory = row.directory,
                         .environment = row.environment,
+                        .umask = row.umask,
                         .name = NameAt(row, time),
                         .held = row.held,
                         .array = row.array,

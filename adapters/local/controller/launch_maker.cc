@@ -381,6 +381,7 @@ TaskStart LaunchMaker::Make(JobRecord* job, const LiveTask& task) {
   if (job->rendezvous) start.launch = job->rendezvous->ForTask(number);
   start.uid = job->row.uid;
   start.gid = job->row.gid;
+  start.umask = job->row.umask;
   start.name = TaskName(of, {key.role, key.index});
   if (s_.config.images.Use(of)) start.image = t.image;
   start.image_command = !start.image.empty() && t.command.empty() &&

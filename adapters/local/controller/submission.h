@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adapters/local/grid/parameter_grid.h"
+#include "adapters/local/model/umask.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 #include "muster/workload/parse.h"
@@ -21,6 +22,7 @@ struct Submission {
   // Of the submitter: an absolute path, and "K=V".
   std::string directory{};
   std::vector<std::string> environment{};
+  uint32_t umask = kDefaultUmask;  // At most kMostUmask.
   // In place of what the manifest says of each of its jobs. A priority is a
   // class, or an integer.
   std::optional<std::string> name{};

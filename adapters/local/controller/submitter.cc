@@ -108,6 +108,9 @@ absl::Status Submitter::CheckLimits(const Submission& submission) const {
       })) {
     return absl::InvalidArgumentError("name: has a control character");
   }
+  if (submission.umask > kMostUmask) {
+    return absl::InvalidArgumentError("umask: expected at most 0777");
+  }
   size_t bytes = 0;
   for (const std::string& variable : submission.environment) {
     bytes += variable.size() + 1;
@@ -258,6 +261,7 @@ absl::StatusOr<Submitter::Draft> Submitter::Read(const Submission& submission,
   like.gid = submission.gid;
   like.submitted = s_.now();
   like.directory = submission.directory;
+  like.umask = submission.umask;
   like.held = submission.held;
   like.phase = Name(workload::LifePhase::kNew);
   for (uint32_t d = 0; d < (*parsed)->size(); ++d) {
@@ -310,7 +314,8 @@ CronRow Submitter::MakeCron(const Submission& submission,
           .manifest = submission.manifest,
           .document = document,
           .directory = submission.directory,
-          .environment = submission.environment};
+          .environment = submission.environment,
+          .umask = submission.umask};
 }
 
 // Of documents with a calendar no job is submitted now.

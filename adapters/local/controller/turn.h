@@ -8,6 +8,7 @@
 
 #include "adapters/local/model/task_key.h"
 #include "adapters/local/model/turn_save.h"
+#include "adapters/local/model/umask.h"
 #include "muster/device.h"
 #include "muster/enum_names.h"
 #include "muster/ids.h"
@@ -59,6 +60,7 @@ struct TaskStart {
   // So many of launch.env, the first ones, are of the submission alone: what
   // secrets and config maps have comes before them.
   uint32_t inherited = 0;
+  uint32_t umask = kDefaultUmask;
   uint32_t size = 0;        // Tasks of its job.
   std::string directory{};  // Absolute.
   // Absolute; empty: the file "output" or "error" in the task's folder. Equal:

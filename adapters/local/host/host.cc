@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <future>
 #include <iostream>
 #include <utility>
@@ -96,9 +97,22 @@ void GiveMemoryBack([[maybe_unused]] size_t jobs) {
 #endif
 }
 
-void Say(const std::string& text) { std::cerr << "musterd: " << text << "\n"; }
+// Without it every job would fail.
+absl::Status CheckShim(const std::string& shim) {
+  if (access(shim.c_str(), X_OK) == 0) return absl::OkStatus();
+  return absl::Status(
+      absl::ErrnoToStatusCode(errno),
+      absl::StrCat("muster-shim, which runs the tasks, cannot be executed: ",
+                   shim, ": ", strerror(errno),
+                   "; it is built and installed beside musterd, and --shim "
+                   "names another place"));
+}
 
 }  // namespace
+
+void Host::Say(const std::string& text) {
+  std::cerr << "musterd: " << text << "\n";
+}
 
 Host::Host(HostOptions options) : options_(std::move(options)) {}
 
@@ -116,12 +130,14 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(HostOptions options) {
 }
 
 absl::Status Host::OpenAll() {
-  absl::Status made = MakeReadableFolder(options_.state);
-  if (made.ok()) made = MakeReadableFolder(options_.state + "/jobs");
-  if (!made.ok()) return made;
+  if (absl::Status s = CheckShim(options_.shim); !s.ok()) return s;
+  if (absl::Status s = MakeStateFolder(options_.state); !s.ok()) return s;
   auto store = OpenStore(options_.state + "/muster.db");
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  if (absl::Status s = MakeJobsFolder(options_.state + "/jobs"); !s.ok()) {
+    return s;
+  }
   tidier_ =
       std::make_unique<Tidier>(store_.get(), options_.state,
                                Retention{.age = options_.config.keep_for,
@@ -320,6 +336,7 @@ absl::Status Host::OpenServer() {
       ApiOptions{
           .state = options_.state,
           .owner = geteuid(),
+          .as_submitter = geteuid() == 0,
           .output_of = OutputOf,
           .others = [this] { return gpus_->others(); },
           .visible =
@@ -342,8 +359,10 @@ absl::Status Host::OpenServer() {
   limits.connections_of_peer = 2048;
   limits.body = 4 << 20;
   limits.answer = std::chrono::seconds(90);  // Who waits for a job's end.
+  // The daemon of a user is nobody else's.
+  const uint32_t mode = geteuid() == 0 ? 0666 : 0600;
   auto server = serve::HttpServer::Start(
-      {}, {{.path = options_.socket, .mode = 0666}}, limits,
+      {}, {{.path = options_.socket, .mode = mode}}, limits,
       [this](serve::HttpRequest request, const serve::Reply& reply) {
         api_->Handle(std::move(request), reply);
       });

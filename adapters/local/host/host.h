@@ -82,6 +82,7 @@ class Host {
   void TidyUp(Time now);
   void GiveUp(const absl::Status& why, Time now);
   void Wake() const;
+  static void Say(const std::string& text);
 
   const HostOptions options_;
   int wake_ = -1;  // An eventfd.

@@ -83,6 +83,7 @@ absl::StatusOr<ShimSpec> MakeShimSpec(const TaskStart& start,
   spec.output = start.output.empty() ? kOutputFile : start.output;
   spec.error = start.error.empty() ? spec.output : start.error;
   spec.append = !start.output.empty();
+  spec.umask = start.umask;
   spec.input = start.input;
   spec.memory_limit = start.memory_bytes;
   spec.cpus = start.cpus;

@@ -24,9 +24,19 @@ OpenFile Open(const std::string& path, int flags, mode_t mode) {
   return OpenFile(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode));
 }
 
-// Replaces what is there. `uid` and `gid`: whose it is, where this is root.
+constexpr mode_t kPrivate = 0600;
+constexpr mode_t kPrivateProgram = 0700;
+// Others go through a folder of the state, and do not list it.
+constexpr mode_t kStateMode = 0711;
+// Root's, and its user's group goes through.
+constexpr mode_t kJobMode = 0710;
+constexpr mode_t kOwnMode = 0700;
+
+mode_t ModeOf(mode_t of_root) { return geteuid() == 0 ? of_root : kOwnMode; }
+
+// Replaces what is there. `owner`: whose it is, where this is root.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes,
-                        mode_t mode, const TaskStart* owner,
+                        mode_t mode, const FileOwner* owner,
                         bool sync = false) {
   const std::string part = path + ".new";
   unlink(part.c_str());
@@ -51,6 +61,12 @@ std::string PathIn(const std::string& folder, std::string_view name) {
   return folder + "/" + std::string(name);
 }
 
+absl::Status WriteNumber(const std::string& path, uint32_t number,
+                         const std::optional<FileOwner>& owner) {
+  return WriteWhole(path, absl::StrCat(number, "\n"), kPrivate,
+                    owner ? &*owner : nullptr);
+}
+
 bool IsBelow(const std::filesystem::path& path, const std::string& folder) {
   const std::string normal = path.lexically_normal().string();
   return path.is_absolute() && absl::StartsWith(normal, folder + "/");
@@ -68,59 +84,122 @@ std::optional<FileOwner> OwnerIn(const std::string& folder) {
   return FileOwner{spec.user->uid, spec.user->gid};
 }
 
+// Of any attempt of the job with this folder, which are all one user's.
+std::optional<FileOwner> OwnerBelow(const std::string& job_folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (fs::directory_iterator task(job_folder, error), end;
+       !error && task != end; task.increment(error)) {
+    std::error_code inner;
+    for (fs::directory_iterator attempt(task->path(), inner), last;
+         !inner && attempt != last; attempt.increment(inner)) {
+      if (const auto owner = OwnerIn(attempt->path().string())) return owner;
+    }
+  }
+  return std::nullopt;
+}
+
+absl::Status GiveJobFolder(const std::string& job_folder,
+                           std::optional<FileOwner> owner) {
+  const OpenFile folder = Open(job_folder, O_RDONLY | O_DIRECTORY, 0);
+  const bool open = owner.has_value() && geteuid() == 0;
+  // The group first: the one before is not to go through.
+  if (folder.ok() && (!open || fchown(folder.fd(), 0, owner->gid) == 0) &&
+      fchmod(folder.fd(), open ? kJobMode : kOwnMode) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, job_folder);
+}
+
 }  // namespace
 
-absl::Status MakeReadableFolder(const std::string& folder) {
+absl::Status MakeStateFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return absl::ErrnoToStatus(error.value(), folder);
-  if (chmod(folder.c_str(), 0755) == 0) return absl::OkStatus();
+  if (chmod(folder.c_str(), ModeOf(kStateMode)) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, folder);
 }
 
+absl::Status MakeTaskFolder(const std::string& job_folder,
+                            const std::string& folder,
+                            std::optional<FileOwner> owner) {
+  // Closed until it is known for whom it is open.
+  if (mkdir(job_folder.c_str(), kOwnMode) != 0 && errno != EEXIST &&
+      errno != ENOENT) {
+    return absl::ErrnoToStatus(errno, job_folder);
+  }
+  if (absl::Status made = MakeStateFolder(folder); !made.ok()) return made;
+  return GiveJobFolder(job_folder, owner);
+}
+
+absl::Status MakeJobsFolder(const std::string& jobs) {
+  struct stat is{};
+  if (stat(jobs.c_str(), &is) != 0) return MakeStateFolder(jobs);
+  // That of all jobs is closed when those below it are.
+  constexpr mode_t kAll = 0777;
+  if ((is.st_mode & kAll) == ModeOf(kStateMode)) return absl::OkStatus();
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(jobs, error), end;
+       !error && it != end; it.increment(error)) {
+    if (!it->is_directory() || it->is_symlink()) continue;
+    const std::string job = it->path().string();
+    const absl::Status given = GiveJobFolder(job, OwnerBelow(job));
+    if (!given.ok()) return given;
+  }
+  if (error) return absl::ErrnoToStatus(error.value(), jobs);
+  return MakeStateFolder(jobs);
+}
+
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
-  return WriteWhole(path, bytes, 0644, nullptr, /*sync=*/true);
+  return WriteWhole(path, bytes, kPrivate, nullptr, /*sync=*/true);
 }
 
 absl::Status WriteTaskFiles(const std::string& job_folder,
                             const std::string& folder, const TaskStart& start) {
+  const FileOwner owner{start.uid, start.gid};
   for (const workload::TaskFile& file : start.launch.files) {
     if (!IsBelow(file.path, job_folder)) {
       return absl::PermissionDeniedError(
           absl::StrCat("file '", file.path, "' is not below ", job_folder));
     }
     const std::filesystem::path path(file.path);
-    if (absl::Status made = MakeReadableFolder(path.parent_path());
-        !made.ok()) {
+    if (absl::Status made = MakeStateFolder(path.parent_path()); !made.ok()) {
       return made;
     }
-    const absl::Status written = WriteWhole(
-        file.path, *file.content, file.executable ? 0755 : 0644, nullptr);
+    const absl::Status written =
+        WriteWhole(file.path, *file.content,
+                   file.executable ? kPrivateProgram : kPrivate, &owner);
     if (!written.ok()) return written;
   }
-  const absl::Status size = WriteSize(folder, start.size);
+  const absl::Status size =
+      WriteNumber(PathIn(folder, kSizeFile), start.size, owner);
   if (!size.ok()) return size;
-  return WriteWhole(PathIn(folder, kCheckpointFile), "", 0644, &start);
+  return WriteWhole(PathIn(folder, kCheckpointFile), "", kPrivate, &owner);
 }
 
 absl::Status WriteSize(const std::string& folder, uint32_t size) {
-  return WriteWhole(PathIn(folder, kSizeFile), absl::StrCat(size, "\n"), 0644,
-                    nullptr);
+  return WriteNumber(PathIn(folder, kSizeFile), size, OwnerIn(folder));
 }
 
 absl::Status WriteCheckpointRequest(const std::string& folder,
                                     uint32_t version) {
-  return WriteWhole(PathIn(folder, kCheckpointRequestFile),
-                    absl::StrCat(version, "\n"), 0644, nullptr);
+  return WriteNumber(PathIn(folder, kCheckpointRequestFile), version,
+                     OwnerIn(folder));
 }
 
 void AppendToOutput(const std::string& folder, const std::string& line,
                     std::optional<FileOwner> owner) {
-  if (!MakeReadableFolder(folder).ok()) return;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    const std::filesystem::path path(folder);
+    const std::string job = path.parent_path().parent_path();
+    if (!MakeTaskFolder(job, folder, owner).ok()) return;
+  }
   const std::string path = PathIn(folder, kOutputFile);
   OpenFile file = Open(path, O_WRONLY | O_APPEND, 0);
   if (!file.ok() && errno == ENOENT) {
-    file = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
+    file = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, kPrivate);
     if (!file.ok()) return;
     if (const auto of = OwnerIn(folder)) owner = of;
     // Who may not read it would not learn why his task has not started.

@@ -1,5 +1,14 @@
-// The files in a task's folder that are not the shim's. As root, those that the
-// task writes belong to its user; none is followed if it is a symbolic link.
+// The files in a task's folder that are not the shim's, and the folders of the
+// state. As root, what a task reads and writes belongs to its user, and nobody
+// else may read it; no symbolic link is followed.
+//
+//   STATE, STATE/jobs           root:root  0711
+//   STATE/jobs/ID               root:GID   0710   what is below is its user's
+//   .../ROLE-INDEX/ATTEMPT      root:root  0711   the shim's: nobody else
+//   writes script, output, size, ...   UID:GID    0600, a script 0700
+//
+// A folder of the user's own would be his to replace with a link to another's.
+// Where the daemon is not root all is its user's, and folders are 0700.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +24,23 @@ namespace muster::local {
 // What a task writes, unless its job says otherwise.
 inline constexpr char kOutputFile[] = "output";
 
-// Makes the folder with those above it; others may read it and not write.
-absl::Status MakeReadableFolder(const std::string& folder);
+struct FileOwner {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+};
+
+// Makes the folder with those above it; others may go through it, no more.
+absl::Status MakeStateFolder(const std::string& folder);
+
+// Makes `folder`, below `job_folder`, and that: none but the owner's group and
+// root gets in. Without an owner, root alone.
+absl::Status MakeTaskFolder(const std::string& job_folder,
+                            const std::string& folder,
+                            std::optional<FileOwner> owner);
+
+// STATE/jobs. What an earlier version has left below it for all to read is
+// theirs alone again whose it is: O(jobs), once.
+absl::Status MakeJobsFolder(const std::string& jobs);
 
 // Replaces what is there. After loss of power it is one or the other.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
@@ -27,6 +51,7 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 absl::Status WriteTaskFiles(const std::string& job_folder,
                             const std::string& folder, const TaskStart& start);
 
+// Of a task that was launched: its spec says whose they are.
 // Tells how many tasks the job has. A reader sees all of it, or what was there
 // before.
 absl::Status WriteSize(const std::string& folder, uint32_t size);
@@ -37,11 +62,7 @@ absl::Status WriteCheckpointRequest(const std::string& folder,
 
 // Adds a line of musterd's own to the output that is kept in the folder, which
 // is made if it is not there. As root, a file that is made belongs to the
-// task's user: to the one of its spec, else to `uid` and `gid`.
-struct FileOwner {
-  uint32_t uid = 0;
-  uint32_t gid = 0;
-};
+// task's user: to the one of its spec, else to `owner`.
 void AppendToOutput(const std::string& folder, const std::string& line,
                     std::optional<FileOwner> owner = std::nullopt);
 

@@ -204,7 +204,8 @@ absl::StatusOr<Shim> TaskRunner::LaunchTask(const TaskCommand& command,
     made = AddImage(command.task, command.start, options_.images, job_folder,
                     folder, options_.volumes.mounts, &*spec);
   }
-  if (made.ok()) made = MakeReadableFolder(folder);
+  const FileOwner owner{command.start.uid, command.start.gid};
+  if (made.ok()) made = MakeTaskFolder(job_folder, folder, owner);
   if (made.ok()) made = WriteTaskFiles(job_folder, folder, command.start);
   if (!made.ok()) return made;
   Watch(command.task);  // What it saves at once is learnt of, too.

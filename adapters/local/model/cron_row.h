@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/model/umask.h"
 #include "muster/ids.h"
 
 namespace muster::local {
@@ -26,6 +27,7 @@ struct CronRow {
   uint32_t document = 0;
   std::string directory{};
   std::vector<std::string> environment{};
+  uint32_t umask = kDefaultUmask;
 
   bool suspended = false;
   Time made = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/model/umask.h"
 #include "muster/ids.h"
 
 namespace muster::local {
@@ -52,6 +53,7 @@ struct JobRow {
   // Which CPUs its tasks have of their own; JSON; the store does not look into
   // it.
   std::string cpus{};
+  uint32_t umask = kDefaultUmask;  // Of the submitter, at submission.
 
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };

@@ -22,7 +22,7 @@
 namespace muster::local {
 namespace {
 
-constexpr mode_t kFolderMode = 0755;
+constexpr mode_t kFolderMode = 0711;  // Others go through it, no more.
 
 // The folder, and those above it.
 absl::Status MakeFolders(const std::string& path) {

@@ -78,13 +78,13 @@ class Shim {
 
 // Starts `program`, a muster-shim, detached from this process, for a task in
 // `folder`, an absolute path. The folder is made if it is not there, with those
-// above it, and is this user's alone to write in. To launch twice is harmless:
-// one shim starts the task, once, the other one ends (Exit: ABORTED, or the
-// end of the task). INVALID_ARGUMENT names the field of `spec`. Otherwise what
-// the system says: no disk space, no such program. After it the shim has what
-// it needs, and survives kill -9 of this process. This process does not ignore
-// SIGCHLD, nor wait for children that it does not know. About as long as a
-// vfork and exec.
+// above it, and is this user's alone to write in and to list. To launch twice
+// is harmless: one shim starts the task, once, the other one ends (Exit:
+// ABORTED, or the end of the task). INVALID_ARGUMENT names the field of `spec`.
+// Otherwise what the system says: no disk space, no such program. After it the
+// shim has what it needs, and survives kill -9 of this process. This process
+// does not ignore SIGCHLD, nor wait for children that it does not know. About
+// as long as a vfork and exec.
 absl::StatusOr<Shim> Launch(const std::string& program,
                             const std::string& folder, const ShimSpec& spec);
 

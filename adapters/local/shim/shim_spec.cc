@@ -146,7 +146,7 @@ std::string ProblemOf(const ShimSpec& spec) {
   if (spec.cpuset && (spec.cgroup.empty() || spec.cpus.empty())) {
     return "cpuset: expected with a cgroup and cpus only";
   }
-  if (spec.umask > 0777) return "umask: expected at most 0777";
+  if (spec.umask > kMostUmask) return "umask: expected at most 0777";
   if (spec.open_files < 3) return "open_files: expected at least 3";
   if (spec.time_limit < 0 || spec.time_limit > kMaxDuration) {
     return "time_limit: expected 0 to kMaxDuration";

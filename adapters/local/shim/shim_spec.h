@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/local/model/umask.h"
 #include "adapters/local/shim/shim_image.h"
 #include "adapters/local/shim/shim_variable.h"
 #include "adapters/local/shim/shim_volume.h"
@@ -34,7 +35,7 @@ struct ShimSpec {
   std::string directory = "/";            // Absolute; where the task starts.
   // Where the standard output goes: an absolute path, which is opened as the
   // task's user; the name of a file in the attempt's folder, which then belongs
-  // to that user; "": /dev/null.
+  // to that user, who alone may read it; "": /dev/null.
   std::string output{};
   std::string error{};  // Likewise the standard error; "": as `output`.
   bool append = false;  // Else these files are emptied first.
@@ -45,7 +46,7 @@ struct ShimSpec {
   // a task can bind themselves to others, unless its cgroup holds them:
   std::vector<uint32_t> cpus{};
   bool cpuset = false;
-  uint32_t umask = 022;
+  uint32_t umask = kDefaultUmask;
   // Files that it may have open (the soft limit, at most as many as the hard
   // one). All other limits of resources are the daemon's.
   uint64_t open_files = 1024;

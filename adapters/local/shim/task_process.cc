@@ -28,7 +28,8 @@ namespace {
 
 constexpr int kNotFound = 127;
 constexpr int kNotRunnable = 126;
-constexpr mode_t kOutputMode = 0666;
+constexpr mode_t kOutputMode = 0666;  // Less the task's umask.
+constexpr mode_t kInFolderMode = 0600;
 
 // What the forked process does. It is the only thread, and whatever fails ends
 // it.
@@ -103,7 +104,7 @@ class Child {
                 (spec_.append ? O_APPEND : O_TRUNC);
     if (is_in_folder || root_) flags |= O_NOFOLLOW;
     *fd = openat(is_in_folder ? folder_ : AT_FDCWD, path.c_str(), flags,
-                 kOutputMode);
+                 is_in_folder ? kInFolderMode : kOutputMode);
     if (*fd < 0 || fcntl(*fd, F_SETFL, spec_.append ? O_APPEND : 0) != 0 ||
         (is_in_folder && root_ && spec_.user &&
          fchown(*fd, spec_.user->uid, spec_.user->gid) != 0)) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/local/client/json_list.h"
+#include "adapters/local/client/own_umask.h"
 #include "adapters/local/slurm/job_view.h"
 
 namespace muster::local::slurm {
@@ -156,6 +157,9 @@ Session::Json Submission(const std::string& text, const std::string& exported) {
   const auto directory = std::filesystem::current_path(error);
   if (!error) body["directory"] = directory.string();
   body["environment"] = ExportedEnvironment(exported);
+  if (const std::string umask = OwnUmask(); !umask.empty()) {
+    body["umask"] = umask;
+  }
   return body;
 }
 

@@ -50,7 +50,7 @@ const char kJobColumns[] =
     "jobs.id, uid, gid, name, queue, priority_class, submitted, document, "
     "array_index, array, directory, held, phase, reason, started, finished, "
     "exit_code, restarts, preemptions, endpoints, ttl, cron, parameters, "
-    "place, edits, cpus, array_limit";
+    "place, edits, cpus, array_limit, umask";
 const char kWholeJobColumns[] = ", manifests.bytes, environments.bytes";
 const char kWholeJobTables[] =
     "jobs LEFT JOIN texts manifests ON manifests.id = manifest "
@@ -62,7 +62,7 @@ const char kTaskColumns[] =
 const char kCronColumns[] =
     "id, uid, gid, name, queue, priority, array, held, manifest, document, "
     "directory, environment, suspended, made, last, started, said, "
-    "keep_succeeded, keep_failed";
+    "keep_succeeded, keep_failed, umask";
 
 std::string PackStrings(const std::vector<std::string>& strings) {
   std::string packed;
@@ -85,8 +85,8 @@ JobRow ReadJob(Statement& row) {
            &job.array, &job.directory, &job.held, &job.phase, &job.reason,
            &job.started, &job.finished, &job.exit_code, &job.restarts,
            &job.preemptions, &job.endpoints, &job.ttl, &job.cron,
-           &job.parameters, &job.place, &job.edits, &job.cpus,
-           &job.array_limit);
+           &job.parameters, &job.place, &job.edits, &job.cpus, &job.array_limit,
+           &job.umask);
   return job;
 }
 
@@ -135,7 +135,8 @@ absl::StatusOr<CronRow> ReadCron(Statement& row) {
   row.Read(&cron.id, &cron.uid, &cron.gid, &cron.name, &cron.queue,
            &cron.priority, &array, &cron.held, &cron.manifest, &cron.document,
            &cron.directory, &packed, &cron.suspended, &cron.made, &cron.last,
-           &cron.started, &cron.said, &cron.keep_succeeded, &cron.keep_failed);
+           &cron.started, &cron.said, &cron.keep_succeeded, &cron.keep_failed,
+           &cron.umask);
   auto numbers = UnpackNumbers(array);
   auto environment = UnpackStrings(packed);
   if (!numbers || !environment) {

@@ -160,10 +160,15 @@ constexpr const char* kCpus =
 constexpr const char* kArrayLimits =
     "ALTER TABLE jobs ADD COLUMN array_limit INTEGER NOT NULL DEFAULT 0;";
 
+// Of who submitted it, 022 before it was asked for.
+constexpr const char* kUmasks =
+    "ALTER TABLE jobs ADD COLUMN umask INTEGER NOT NULL DEFAULT 18;"
+    "ALTER TABLE crons ADD COLUMN umask INTEGER NOT NULL DEFAULT 18;";
+
 // The n-th leads from version n to n + 1. They stay as they are.
-constexpr std::array kMigrations = {kFirst, kNews,   kRetention,
-                                    kCrons, kDrains, kParameters,
-                                    kEdits, kCpus,   kArrayLimits};
+constexpr std::array kMigrations = {
+    kFirst,      kNews,  kRetention, kCrons,       kDrains,
+    kParameters, kEdits, kCpus,      kArrayLimits, kUmasks};
 
 absl::Status MigrateTo(Database& connection, size_t version) {
   absl::StatusOr<Transaction> transaction = Transaction::Begin(&connection);

@@ -24,19 +24,19 @@ constexpr std::string_view kUpdateProgress =
     "priority_class = ? AND submitted = ? AND manifest = ? AND document = ? "
     "AND array_index IS ? AND array = ? AND directory = ? AND environment = ? "
     "AND ttl = ? AND cron = ? AND parameters = ? AND place IS ? AND edits = ? "
-    "AND array_limit = ?";
+    "AND array_limit = ? AND umask = ?";
 
 constexpr std::string_view kPutJob =
     "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
     "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, 1, ?23, -1, ?24, "
-    "?25, ?26, ?27, ?28, ?29) "
+    "?25, ?26, ?27, ?28, ?29, ?30) "
     "ON CONFLICT(id) DO UPDATE SET uid = ?2, gid = ?3, name = ?4, queue = ?5, "
     "priority_class = ?6, submitted = ?7, manifest = ?8, document = ?9, "
     "array_index = ?10, array = ?11, directory = ?12, environment = ?13, "
     "held = ?14, phase = ?15, reason = ?16, started = ?17, finished = ?18, "
     "exit_code = ?19, restarts = ?20, preemptions = ?21, endpoints = ?22, "
     "ttl = ?23, cron = ?24, parameters = ?25, place = ?26, edits = ?27, "
-    "cpus = ?28, array_limit = ?29";
+    "cpus = ?28, array_limit = ?29, umask = ?30";
 
 absl::Status CheckId(const char* field, uint64_t id) {
   if (id >= 1 && id <= kMaxId) return absl::OkStatus();
@@ -98,7 +98,7 @@ absl::Status TurnWriter::WriteJob(const JobRow& job) {
                 job.priority_class, job.submitted, *manifest, job.document,
                 job.array_index, job.array, job.directory, *environment,
                 job.ttl, job.cron, job.parameters, job.place, job.edits,
-                job.array_limit)
+                job.array_limit, job.umask)
           .Run();
   if (!status.ok() || connection_.changes() > 0) return status;
   return ReplaceJob(job, *manifest, *environment);
@@ -123,7 +123,7 @@ absl::Status TurnWriter::ReplaceJob(const JobRow& job, int64_t manifest,
                 job.held, job.phase, job.reason, job.started, job.finished,
                 job.exit_code, job.restarts, job.preemptions, job.endpoints,
                 job.ttl, job.cron, job.parameters, job.place, job.edits,
-                job.cpus, job.array_limit)
+                job.cpus, job.array_limit, job.umask)
           .Run();
   if (status.ok() && old_manifest != manifest) status = DropText(old_manifest);
   if (status.ok() && old_environment != environment) {
@@ -170,11 +170,11 @@ absl::Status TurnWriter::WriteCron(const CronRow& cron) {
   return connection_
       .Use(
           "INSERT OR REPLACE INTO crons VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-          "?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .Bind(cron.id, cron.uid, cron.gid, cron.name, cron.queue, cron.priority,
             array, cron.held, cron.manifest, cron.document, cron.directory,
             environment, cron.suspended, cron.made, cron.last, cron.started,
-            cron.said, cron.keep_succeeded, cron.keep_failed)
+            cron.said, cron.keep_succeeded, cron.keep_failed, cron.umask)
       .Run();
 }
 

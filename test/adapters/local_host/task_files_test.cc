@@ -27,12 +27,15 @@ struct stat StatOf(const std::string& path) {
 
 class TaskFilesTest : public testing::Test {
  protected:
-  TaskFilesTest() { EXPECT_TRUE(MakeReadableFolder(attempt_).ok()); }
+  TaskFilesTest() {
+    EXPECT_TRUE(MakeStateFolder(folder_ / "jobs").ok());
+    EXPECT_TRUE(MakeTaskFolder(job_, attempt_, owner_).ok());
+  }
 
   TaskStart Start(const std::string& path, const std::string& content) const {
     TaskStart start;
-    start.uid = geteuid() == 0 ? kNobody : geteuid();
-    start.gid = geteuid() == 0 ? kNobody : getegid();
+    start.uid = owner_.uid;
+    start.gid = owner_.gid;
     start.launch.files = {
         {path, std::make_shared<const std::string>(content), true}};
     return start;
@@ -42,33 +45,86 @@ class TaskFilesTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
+  const FileOwner owner_ = geteuid() == 0 ? FileOwner{kNobody, kNobody}
+                                          : FileOwner{geteuid(), getegid()};
   const std::string job_ = folder_ / "jobs/7";
   const std::string attempt_ = job_ + "/0-0/1";
 };
 
-TEST_F(TaskFilesTest, FoldersAreReadableAndNotWritableByOthers) {
-  const mode_t before = umask(077);
-  EXPECT_TRUE(MakeReadableFolder(folder_ / "a/b").ok());
+mode_t ModeOf(const std::string& path) { return StatOf(path).st_mode & 0777; }
+
+TEST_F(TaskFilesTest, OthersGoThroughTheStateAndIntoNoJob) {
+  const bool root = geteuid() == 0;
+  const mode_t before = umask(0);
+  EXPECT_TRUE(MakeStateFolder(folder_ / "a/b").ok());
+  umask(077);
+  EXPECT_TRUE(
+      MakeTaskFolder(folder_ / "jobs/8", folder_ / "jobs/8/0-0/1", owner_)
+          .ok());
   umask(before);
-  EXPECT_EQ(StatOf(folder_ / "a/b").st_mode & 0777, 0755u);
+  EXPECT_EQ(ModeOf(folder_ / "a/b"), root ? 0711u : 0700u);
+  EXPECT_EQ(ModeOf(folder_ / "jobs/8"), root ? 0710u : 0700u);
+  EXPECT_EQ(StatOf(folder_ / "jobs/8").st_uid, geteuid());
+  EXPECT_EQ(StatOf(folder_ / "jobs/8").st_gid, owner_.gid);
+  EXPECT_EQ(ModeOf(folder_ / "jobs/8/0-0/1"), root ? 0711u : 0700u);
+  EXPECT_EQ(StatOf(folder_ / "jobs/8/0-0/1").st_uid, geteuid());
   WriteText(folder_ / "file", "");
-  EXPECT_FALSE(MakeReadableFolder(folder_ / "file/b").ok());
+  EXPECT_FALSE(MakeStateFolder(folder_ / "file/b").ok());
+}
+
+TEST_F(TaskFilesTest, WithoutAnOwnerAJobsFolderIsRootsUntilThereIsOne) {
+  const std::string job = folder_ / "jobs/8";
+  ASSERT_TRUE(MakeTaskFolder(job, job + "/0-0/1", std::nullopt).ok());
+  EXPECT_EQ(ModeOf(job), 0700u);
+  ASSERT_TRUE(MakeTaskFolder(job, job + "/0-0/2", owner_).ok());
+  EXPECT_EQ(ModeOf(job), geteuid() == 0 ? 0710u : 0700u);
+}
+
+// As an earlier version has left them.
+TEST_F(TaskFilesTest, FoldersThatAllMayReadAreClosedOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root runs tasks as others";
+  const std::string jobs = folder_ / "jobs";
+  ShimSpec spec;
+  spec.command = {"true"};
+  spec.user = ShimUser{.uid = kNobody, .gid = kNobody};
+  ASSERT_EQ(
+      WriteFile(OpenAttemptFolder(attempt_).fd(), kSpecFile, Encode(spec)), 0);
+  std::filesystem::create_directories(jobs + "/8/0-0/1");
+  std::filesystem::create_directory_symlink("/etc", jobs + "/9");
+  for (const std::string& path : {jobs, job_, attempt_, jobs + "/8"}) {
+    chmod(path.c_str(), 0755);
+    EXPECT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  const mode_t etc = ModeOf("/etc/.");
+  ASSERT_TRUE(MakeJobsFolder(jobs).ok());
+  EXPECT_EQ(ModeOf(jobs), 0711u);
+  EXPECT_EQ(ModeOf(job_), 0710u);
+  EXPECT_EQ(StatOf(job_).st_gid, kNobody);
+  EXPECT_EQ(ModeOf(jobs + "/8"), 0700u);  // Nobody knows whose it is.
+  EXPECT_EQ(ModeOf("/etc/."), etc);
+  chmod(job_.c_str(), 0700);
+  ASSERT_TRUE(MakeJobsFolder(jobs).ok());
+  EXPECT_EQ(ModeOf(job_), 0700u);
+  EXPECT_TRUE(MakeJobsFolder(folder_ / "fresh/jobs").ok());
 }
 
 TEST_F(TaskFilesTest, FilesOfALaunchAreWrittenAsTheyAre) {
   const TaskStart start = Start(attempt_ + "/script", "#!/bin/sh\n");
   ASSERT_TRUE(Write(start).ok());
   EXPECT_EQ(TextOf(attempt_ + "/script"), "#!/bin/sh\n");
-  EXPECT_EQ(StatOf(attempt_ + "/script").st_mode & 0777, 0755u);
-  EXPECT_EQ(StatOf(attempt_ + "/script").st_uid, geteuid());
-  // The file that the task touches is its user's.
-  EXPECT_EQ(StatOf(attempt_ + "/checkpoint").st_uid, start.uid);
-  EXPECT_EQ(StatOf(attempt_ + "/checkpoint").st_mode & 0777, 0644u);
+  EXPECT_EQ(ModeOf(attempt_ + "/script"), 0700u);
+  for (const char* name : {"/script", "/size", "/checkpoint"}) {
+    EXPECT_EQ(StatOf(attempt_ + name).st_uid, start.uid) << name;
+    EXPECT_EQ(StatOf(attempt_ + name).st_gid, start.gid) << name;
+  }
+  EXPECT_EQ(ModeOf(attempt_ + "/checkpoint"), 0600u);
+  EXPECT_EQ(ModeOf(attempt_ + "/size"), 0600u);
   TaskStart plain = Start(job_ + "/mpi/hostfile", "a\n");
   plain.launch.files[0].executable = false;
   ASSERT_TRUE(Write(plain).ok());
   EXPECT_EQ(TextOf(job_ + "/mpi/hostfile"), "a\n");
-  EXPECT_EQ(StatOf(job_ + "/mpi/hostfile").st_mode & 0777, 0644u);
+  EXPECT_EQ(ModeOf(job_ + "/mpi/hostfile"), 0600u);
+  EXPECT_EQ(StatOf(job_ + "/mpi/hostfile").st_uid, start.uid);
   ASSERT_TRUE(Write(plain).ok());  // Twice does no harm.
 }
 
@@ -141,7 +197,7 @@ TEST_F(TaskFilesTest, OwnLinesBelongToTheTasksUser) {
   EXPECT_EQ(StatOf(attempt_ + "/output").st_gid, kNobody);
   // After a restart nobody tells whose it is but the task's spec.
   const std::string second = job_ + "/0-0/2";
-  ASSERT_TRUE(MakeReadableFolder(second).ok());
+  ASSERT_TRUE(MakeTaskFolder(job_, second, owner_).ok());
   const OpenFile open = OpenAttemptFolder(second);
   ShimSpec spec;
   spec.command = {"frobnicate"};
@@ -149,6 +205,11 @@ TEST_F(TaskFilesTest, OwnLinesBelongToTheTasksUser) {
   ASSERT_EQ(WriteFile(open.fd(), kSpecFile, Encode(spec)), 0);
   AppendToOutput(second, "command: frobnicate: No such file or directory");
   EXPECT_EQ(StatOf(second + "/output").st_uid, kNobody);
+  EXPECT_EQ(ModeOf(second + "/output"), 0600u);
+  ASSERT_TRUE(WriteSize(second, 3).ok());
+  ASSERT_TRUE(WriteCheckpointRequest(second, 3).ok());
+  EXPECT_EQ(StatOf(second + "/size").st_uid, kNobody);
+  EXPECT_EQ(StatOf(second + "/checkpoint-request").st_uid, kNobody);
   // One that is there stays whose it is.
   AppendToOutput(second, "more", FileOwner{1, 1});
   EXPECT_EQ(StatOf(second + "/output").st_uid, kNobody);

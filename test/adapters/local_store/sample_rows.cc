@@ -56,6 +56,7 @@ JobRow SampleJob(uint64_t id) {
   job.cron = id / 100;
   if (n % 3 == 0) job.place = job.submitted + 1;
   if (n % 5 == 0) job.edits = "{\"time\":60}";
+  if (n % 4 == 0) job.umask = 077;
   if (n % 7 == 0) job.cpus = "[[0,0,[1,2]]]";
   if (n % 2 == 0) job.parameters = absl::StrCat("{\"n\":\"", n, "\"}");
   return job;
@@ -84,6 +85,7 @@ CronRow SampleCron(uint64_t id) {
           .document = n,
           .directory = absl::StrCat("/home/", id),
           .environment = {"PATH=/bin", absl::StrCat("N=", id)},
+          .umask = 0007,
           .suspended = n % 2 == 0,
           .made = Time(id) * kSecond,
           .last = Time(id + 1) * kSecond,
