@@ -8,15 +8,17 @@ import pathlib
 import re
 import shutil
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.parse
 
 from daemon import ROOT, Daemon, main
-from users import ALICE, BOB, User, as_user, below, tries
+from users import ALICE, BOB, User, below, tries
 
 # In whatever nobody else may see of a job.
 SECRET = "hers-alone-4711"
@@ -490,6 +492,71 @@ class PrivacyTest(unittest.TestCase):
         self.assertIn(f"{alone}/muster-shim: No such file or directory", done.stderr)
         self.assertNotIn("ready", done.stderr)
         self.assertFalse((alone / "state").exists())
+
+    # --- Who fills the disk ---
+
+    def test_who_fills_the_disk_stops_nobody_from_reading_and_can_be_cancelled(self):
+        disk = self.d.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=755", "none", disk],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("[  SKIPPED ] a full disk: nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        d = Daemon(self.programs, "--gpus", 1, folder=disk)
+        d.start()
+        self.addCleanup(d.end)
+        alice, bob = (User(self, uid, d, self.programs) for uid in (ALICE, BOB))
+        over = bob.submit(["echo", "his"], name="over")
+        d.finished(over)
+        runs = bob.submit(["sh", "-c", "echo up; exec sleep 1000"], name="runs")
+        waits = bob.submit(["true"], name="waits", gpus=1, hold=True)
+        d.until(lambda: "up" in d.output(runs))
+        fills = alice.submit(["sh", "-c", "while :; do head -c 65536 /dev/zero; done"], name="fills", gpus=1)
+        # Until nothing more can be kept.
+        d.until(lambda: bob.ask("POST", "/v1/jobs", {
+            "manifest": "#!/bin/sh\nexec sleep 1000 # " + "x" * 30000 + str(time.monotonic()), "directory": "/", "hold": True})[0] == 503,
+            60)
+        for words in (["queue", "--all"], ["history", "--all"], ["explain", waits], ["describe", runs], ["nodes"],
+                      ["logs", over], [self.programs / "squeue"], [self.programs / "sacct"]):
+            self.assertTrue(bob.run(*words).stdout, words)
+        self.assertEqual(bob.run("logs", over).stdout, "his\n")
+        self.assertEqual(bob.ask("DELETE", f"/v1/jobs/{fills}")[0], 403)
+        self.assertEqual(d.job(fills)["phase"], "running")
+        alice.run("cancel", fills)
+        ended = d.finished(fills)
+        self.assertEqual((ended["phase"], ended["exit_code"]), ("forgotten", 143))
+        self.assertEqual(d.job(runs)["phase"], "running")
+        self.assertIn("full", bob.ask("POST", "/v1/jobs", {"manifest": "#!/bin/sh\ntrue\n", "directory": "/"})[1])
+        # What it wrote is hers to remove.
+        output = d.folder / f"state/jobs/{fills}/0-0/1/output"
+        alice.do(lambda: os.truncate(output, 0))
+        d.until(lambda: bob.ask("POST", "/v1/jobs", {
+            "manifest": "#!/bin/sh\ntrue\n", "directory": "/"})[0] == 201, 20)
+        bob.run("release", waits)
+        self.assertEqual(d.finished(waits)["exit_code"], 0)
+        d.kill()
+        d.start()
+        self.assertEqual(d.job(fills)["phase"], "forgotten")
+
+    def test_while_nothing_can_be_kept_all_that_was_is_told(self):
+        job = self.alice.submit(["sleep", "1000"])
+        self.d.until(lambda: self.d.job(job)["phase"] == "running")
+        over = self.alice.submit(["echo", "said"])
+        self.d.finished(over)
+        store = sqlite3.connect(self.d.folder / "state/muster.db", isolation_level=None)
+        self.addCleanup(store.close)
+        store.execute("BEGIN IMMEDIATE")
+        status, said = self.alice.ask("POST", "/v1/jobs", {"manifest": "#!/bin/sh\ntrue\n", "directory": "/"})
+        self.assertEqual(status, 503, said)
+        for words in (["queue"], ["history"], ["explain", job], ["describe", over], ["logs", over]):
+            self.assertTrue(self.alice.run(*words).stdout, words)
+        self.assertEqual(self.d.job(job)["phase"], "running")
+        store.execute("ROLLBACK")
+        self.d.until(lambda: self.alice.ask("POST", "/v1/jobs", {
+            "manifest": "#!/bin/sh\ntrue\n", "directory": "/"})[0] == 201)
+        self.alice.run("cancel", job)
+        self.assertEqual(self.d.finished(job)["exit_code"], 143)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,10 @@ namespace {
 
 constexpr Duration kLookEvery = 100 * kMillisecond;
 
+HttpResponse RefusalOf(const absl::Status& why) {
+  return ErrorAnswer(absl::UnavailableError(why.message()));
+}
+
 // Finished, or not there any more.
 bool HasEnded(const ApiContext& context, uint64_t job) {
   const JobRow* row = context.controller.Find(job);
@@ -173,10 +177,33 @@ void Api::Tell(const std::vector<JobNews>& news, Time now) {
 }
 
 void Api::Refuse(const absl::Status& why) {
+  const HttpResponse refusal = RefusalOf(why);
+  for (const auto& answer : std::exchange(rooms_->answers, {})) {
+    answer.reply(refusal);
+  }
+}
+
+void Api::Rest(Controller* controller, History* history, Time now,
+               const absl::Status& why) {
   Rooms& r = *rooms_;
   for (const serve::Mailbox::Question& put : r.mailbox.Take()) put();
-  const HttpResponse refusal =
-      ErrorAnswer(absl::UnavailableError(why.message()));
+  const ApiContext context = r.Context(controller, history, now);
+  for (Rooms::Call& call : std::exchange(r.calls, {})) {
+    const auto asked = ParseRequest(call.request, r.options.owner);
+    if (!asked.ok() || !IsChange(asked->route)) {
+      r.Begin(context, std::move(call));
+    } else if (!why.ok() && asked->route != Route::kCancel) {
+      r.answers.push_back({RefusalOf(why), std::move(call.reply)});
+    } else {
+      r.calls.push_back(std::move(call));
+    }
+  }
+}
+
+void Api::RefuseAll(const absl::Status& why) {
+  Rooms& r = *rooms_;
+  for (const serve::Mailbox::Question& put : r.mailbox.Take()) put();
+  const HttpResponse refusal = RefusalOf(why);
   for (const auto& call : std::exchange(r.calls, {})) call.reply(refusal);
   for (const auto& answer : std::exchange(r.answers, {})) answer.reply(refusal);
   for (const auto& asked : std::exchange(r.questions, {})) asked.reply(refusal);

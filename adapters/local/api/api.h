@@ -54,8 +54,9 @@ struct ApiOptions {
 };
 
 // docs/local-api.yaml has the routes. A turn: Turn, the controller's Step, the
-// store's Commit, and then Kept; or Refuse, if it could not be kept. So nothing
-// is told before it is kept.
+// store's Commit, and then Kept; or Refuse, if it could not be kept, and Kept
+// with a controller that was made of what is. So nothing is told before it is
+// kept.
 class Api {
  public:
   // `wake` makes the loop turn; it is called on any thread.
@@ -76,8 +77,16 @@ class Api {
   void Kept(Controller* controller, History* history, Time now);
   // What happened in the turn, for those who follow it; after Kept. O(news).
   void Tell(const std::vector<JobNews>& news, Time now);
-  // The turn was not kept: all that wait are told why, and nothing else. 503.
+  // The turn was not kept: who changed something in it is told why. 503. Who
+  // asks something waits for the next Kept.
   void Refuse(const absl::Status& why);
+  // The same, to all that wait: nobody can be answered.
+  void RefuseAll(const absl::Status& why);
+  // In place of Turn, or before it, while little or nothing can be kept: what
+  // is asked is for Kept to answer, changes wait for the next Turn. Unless
+  // `why` is OK, all but the cancelling of jobs is refused with it.
+  void Rest(Controller* controller, History* history, Time now,
+            const absl::Status& why);
   // When Turn and Kept are due though nobody asks; kForever: not.
   Time wake_at() const;
 

@@ -31,7 +31,6 @@ namespace {
 
 constexpr uint64_t kWakeId = 1;
 constexpr Duration kLookEvery = 5 * kSecond;
-constexpr Duration kRetryEvery = kSecond;
 // Where there is a calendar, so soon it is seen that the wall clock was set.
 constexpr Duration kLookAtWallEvery = 10 * kSecond;
 
@@ -138,6 +137,7 @@ absl::Status Host::OpenAll() {
   if (absl::Status s = MakeJobsFolder(options_.state + "/jobs"); !s.ok()) {
     return s;
   }
+  store_->Reserve().IgnoreError();  // Without it the disk is full: LookAtDisk.
   tidier_ =
       std::make_unique<Tidier>(store_.get(), options_.state,
                                Retention{.age = options_.config.keep_for,
@@ -410,21 +410,28 @@ void Host::AskOverTcp(serve::HttpRequest request, const serve::Reply& reply) {
 
 absl::Status Host::Run() {
   while (!stop_) {
-    Wait(std::min({wake_at_, api_->wake_at(), runner_->look_at(), look_at_,
-                   tidier_->due_at(), CronAt()}));
+    Wait(WakeAt());
     const Time now = clock_->Now();
-    if (controller_ == nullptr) {
-      if (now < retry_at_) continue;
-      if (absl::Status opened = OpenController(now); !opened.ok()) {
-        GiveUp(opened, now);
-        continue;
-      }
+    if (trouble_.ok()) {
+      OneTurn(now);
+    } else if (now < retry_at_) {
+      Rest(now);
+    } else {
+      TryAgain(now);
     }
-    GiveMemoryBack(OneTurn(now));
+    if (controller_ == nullptr) continue;
     if (now >= look_at_) LookAtGpus(now);
     if (now >= tidier_->due_at()) TidyUp(now);
   }
   return absl::OkStatus();
+}
+
+Time Host::WakeAt() {
+  if (controller_ == nullptr) return retry_at_;
+  const Time own = std::min({api_->wake_at(), look_at_, tidier_->due_at()});
+  if (!trouble_.ok()) return std::min(own, retry_at_);
+  const Time room = full_.ok() ? kForever : retry_at_;
+  return std::min({own, room, wake_at_, runner_->look_at(), CronAt()});
 }
 
 Time Host::CronAt() {
@@ -445,7 +452,6 @@ void Host::Wake() const {
 
 // Until something happens, or that time.
 void Host::Wait(Time until) {
-  if (controller_ == nullptr) until = retry_at_;
   // The clock may be faster than the kernel's: nothing is waited for longer
   // than a minute.
   constexpr int64_t kLongest = 60'000;
@@ -462,27 +468,43 @@ void Host::Wait(Time until) {
   }
 }
 
-size_t Host::OneTurn(Time now) {
+bool Host::OneTurn(Time now) {
+  LookAtDisk(now);
+  if (controller_ == nullptr) return false;
   runner_->Look(now);
   for (const TaskEvent& event : runner_->Take()) Observe(event, now);
   controller_->WallClock(std::clamp<Time>(options_.clock.wall(), 0, kMaxTime));
+  if (!full_.ok()) {
+    api_->Rest(controller_.get(), &store_->history(), now, full_);
+  }
   api_->Turn(controller_.get(), &store_->history(), now);
   const Turn turn = controller_->Step(now);
   wake_at_ = turn.wake_at;
   wake_at_wall_ = turn.wake_at_wall;
   if (absl::Status kept = store_->Commit(turn.save); !kept.ok()) {
-    Say(std::string(kept.message()) + "; nothing is accepted until it is over");
     GiveUp(kept, now);
-    return turn.save.jobs.size();
+    return false;
   }
   api_->Kept(controller_.get(), &store_->history(), now);
   api_->Tell(turn.news, now);
   notifier_->Tell(turn.news, turn.save.jobs);
   tidier_->Kept(turn.save, now);
-  for (const TaskCommand& command : turn.commands) runner_->CarryOut(command);
+  CarryOut(turn.commands);
   // What came of them is for the next turn.
   if (runner_->any()) wake_at_ = now;
-  return turn.save.jobs.size();
+  GiveMemoryBack(turn.save.jobs.size());
+  return true;
+}
+
+void Host::CarryOut(const std::vector<TaskCommand>& commands) {
+  for (const TaskCommand& command : commands) {
+    // What starts on a full disk fails, through no fault of its own.
+    if (!full_.ok() && command.kind == CommandKind::kStart) {
+      held_back_ = true;
+    } else {
+      runner_->CarryOut(command);
+    }
+  }
 }
 
 void Host::Observe(const TaskEvent& event, Time now) {
@@ -501,14 +523,6 @@ void Host::Observe(const TaskEvent& event, Time now) {
     case TaskEvent::Kind::kCheckpoint:
       return c.CheckpointDone(event.task.job, event.version, now);
   }
-}
-
-// The turn cannot be kept: nothing of it is told or done. In a while the
-// controller begins again from what was kept, and looks at the tasks anew.
-void Host::GiveUp(const absl::Status& why, Time now) {
-  api_->Refuse(why);
-  controller_.reset();
-  retry_at_ = now + kRetryEvery;
 }
 
 void Host::LookAtGpus(Time now) {

@@ -74,13 +74,23 @@ class Host {
   void Wait(Time until);
   // When a calendar may be due.
   Time CronAt();
-  size_t OneTurn(Time now);  // How many jobs it has saved.
+  Time WakeAt();
+  bool OneTurn(Time now);  // Whether it was kept.
+  void CarryOut(const std::vector<TaskCommand>& commands);
   void Observe(const TaskEvent& event, Time now);
   void LookAtGpus(Time now);
   void SayOfGpus();
   absl::Status TellGpus(Time now);
   void TidyUp(Time now);
+
+  // host_trouble.cc: the disk is full, or nothing can be kept for another
+  // reason. What was kept is told all the same.
+  void LookAtDisk(Time now);
   void GiveUp(const absl::Status& why, Time now);
+  void BeginAgain(Time now);
+  void Rest(Time now);
+  void TryAgain(Time now);
+
   void Wake() const;
   static void Say(const std::string& text);
 
@@ -96,7 +106,7 @@ class Host {
   std::unique_ptr<TaskRunner> runner_;
   std::unique_ptr<Notifier> notifier_;
   ControllerConfig controller_config_{};
-  std::unique_ptr<Controller> controller_;  // Null: the store does not work.
+  std::unique_ptr<Controller> controller_;  // Null: the store cannot be read.
   std::unique_ptr<Api> api_;
   std::unique_ptr<WebUsers> web_users_;        // Likewise.
   std::unique_ptr<WebGate> gate_;              // Null: there is no page.
@@ -109,7 +119,11 @@ class Host {
   Time wake_at_ = 0;
   Time wake_at_wall_ = kForever;  // By the wall clock.
   Time look_at_ = 0;              // At the GPUs.
-  Time retry_at_ = 0;             // When the store is tried again.
+  // Why only what ends is accepted: the disk is full.
+  absl::Status full_ = absl::OkStatus();
+  bool held_back_ = false;  // Starts were not carried out then.
+  absl::Status trouble_ = absl::OkStatus();  // Why nothing can be kept.
+  Time retry_at_ = 0;                        // When it is tried again.
 };
 
 }  // namespace muster::local

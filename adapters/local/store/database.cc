@@ -85,6 +85,20 @@ bool Database::RestartLog(Duration wait) {
   return code == SQLITE_OK;
 }
 
+absl::Status Database::ReserveLog(int64_t bytes) {
+  sqlite3_file* log = nullptr;
+  int code =
+      sqlite3_file_control(db_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code != SQLITE_OK) return Error(code);
+  if (log == nullptr || log->pMethods == nullptr) return Error(SQLITE_MISUSE);
+  // It is made longer by so much at once, where a chunk is set.
+  int chunk = 64 << 10;
+  sqlite3_int64 size = bytes;
+  log->pMethods->xFileControl(log, SQLITE_FCNTL_CHUNK_SIZE, &chunk);
+  code = log->pMethods->xFileControl(log, SQLITE_FCNTL_SIZE_HINT, &size);
+  return Error(code);
+}
+
 absl::Status Database::Error(int code) {
   absl::Status status = SqliteStatus(db_, path_, code);
   damaged_ = damaged_ || absl::IsDataLoss(status);

@@ -61,6 +61,10 @@ class Database {
   // is the first. False: it stays as long as it is; no harm is done.
   bool RestartLog(Duration wait);
 
+  // Sees to it that SQLite's log has so many bytes on the disk, used or not: as
+  // long as it is not longer, commits need no room there.
+  absl::Status ReserveLog(int64_t bytes);
+
   // Whether the last connection to close a file in WAL mode writes the log
   // back and removes it. By default it does not, nor ever when damage was met.
   void SetTidyOnClose(bool tidy) { tidy_ = tidy; }

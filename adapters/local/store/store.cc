@@ -21,12 +21,15 @@ namespace {
 constexpr int kLongLog = 1000;
 constexpr int kTooLongLog = 2000;
 constexpr Duration kReaderWait = 50 * kMillisecond;
+// What it has on the disk by Reserve: its pages up to that length, and a
+// thousand more. It is journal_size_limit, too.
+constexpr int64_t kReservedLog = 12'582'912;
 
 // journal_size_limit: a log that has been longer becomes this short when it
 // begins anew.
 constexpr const char* kSettings =
     "PRAGMA synchronous=NORMAL;"
-    "PRAGMA journal_size_limit=8388608;"
+    "PRAGMA journal_size_limit=12582912;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA cache_size=-8192";
 
@@ -154,6 +157,8 @@ void Store::ShortenLog() {
     restart_at_ = std::max(kTooLongLog, 2 * connection_->log_pages());
   }
 }
+
+absl::Status Store::Reserve() { return connection_->ReserveLog(kReservedLog); }
 
 absl::StatusOr<StoredState> Store::Load() {
   StoredState state;

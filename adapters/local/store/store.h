@@ -59,6 +59,11 @@ class Store {
   // that was pruned are ignored. O(rows x log of what is kept + bytes).
   absl::Status Commit(const TurnSave& save);
 
+  // Keeps room on the disk, which lasts for many turns when there is no other:
+  // what ends may so be kept, what fills the disk too. Again after such a time.
+  // RESOURCE_EXHAUSTED: there is no room for it. O(bytes) the first time.
+  absl::Status Reserve();
+
   // What to go on with after a start. DATA_LOSS names what cannot be read.
   // O(what it returns).
   absl::StatusOr<StoredState> Load();

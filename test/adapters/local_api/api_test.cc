@@ -48,14 +48,55 @@ TEST(ApiTest, WhatCannotBeKeptIsRefusedAndHasNotHappened) {
   const auto seen = daemon.Begin("GET", "/v1/jobs");
   const auto waits = daemon.Begin("GET", Of(job, "?wait=10"));
   daemon.LoseTurn();
-  for (const auto& answered : {submitted, cancelled, seen, waits}) {
+  for (const auto& answered : {submitted, cancelled}) {
     EXPECT_EQ(answered->status, 503);
     EXPECT_EQ(answered->json()["error"], "the disk is full");
   }
+  // Of what was kept all is told.
+  EXPECT_EQ(seen->status, 200);
+  ASSERT_EQ(seen->json()["jobs"].size(), 1u);
+  EXPECT_EQ(seen->json()["jobs"][0]["phase"], "running");
+  EXPECT_EQ(waits->status, 0);
   const Json jobs = daemon.Ask("GET", "/v1/jobs").json()["jobs"];
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0]["name"], "first");
   EXPECT_EQ(jobs[0]["phase"], "running");
+}
+
+TEST(ApiTest, WhileNothingCanBeKeptAllIsAnsweredAndCancellingWaits) {
+  Daemon daemon;
+  const uint64_t job = daemon.Submit(ManifestOf("fills"));
+  const auto rest = [&](const absl::Status& why) {
+    Controller* const controller = daemon.controller.get();
+    History* const history = &daemon.store->history();
+    daemon.api->Rest(controller, history, daemon.now, why);
+    daemon.api->Kept(controller, history, daemon.now);
+  };
+  const auto seen = daemon.Begin("GET", Of(job));
+  const auto submitted =
+      daemon.Begin("POST", "/v1/jobs", SubmissionOf(ManifestOf("waits")));
+  rest(absl::OkStatus());
+  EXPECT_EQ(seen->json()["phase"], "running");
+  EXPECT_EQ(submitted->status, 0);
+  const auto hers = daemon.Begin("DELETE", Of(job));
+  const auto his = daemon.Begin("DELETE", Of(job), "", Daemon::kBob);
+  const auto none = daemon.Begin("DELETE", Of(99));
+  rest(absl::ResourceExhaustedError("full"));
+  EXPECT_EQ(submitted->json()["error"], "full");
+  EXPECT_EQ(hers->status, 0);
+  daemon.Turn();
+  EXPECT_EQ(hers->status, 200);
+  EXPECT_EQ(his->status, 403);
+  EXPECT_EQ(none->status, 404);
+  EXPECT_EQ(daemon.Ask("GET", Of(job)).json()["phase"], "forgotten");
+}
+
+TEST(ApiTest, WhereNothingCanBeReadAllAreRefused) {
+  Daemon daemon;
+  const auto seen = daemon.Begin("GET", "/v1/jobs");
+  daemon.api->RefuseAll(absl::DataLossError("damaged"));
+  EXPECT_EQ(seen->status, 503);
+  EXPECT_EQ(seen->json()["error"], "damaged");
 }
 
 TEST(ApiTest, AJobIsSeenFromItsSubmissionToItsEndAndBeyond) {

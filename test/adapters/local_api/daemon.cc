@@ -145,6 +145,7 @@ void Daemon::LoseTurn() {
   auto restored = Controller::Restore(config_, *std::move(kept), now);
   ASSERT_TRUE(restored.ok()) << restored.status();
   controller = *std::move(restored);
+  api->Kept(controller.get(), &store->history(), now);
 }
 
 Answered Daemon::Ask(const std::string& method, const std::string& target,
