@@ -44,14 +44,19 @@ function(muster_shown_tests name)
   endif()
 endfunction()
 
-# muster_story(name SCRIPT [ARGUMENT...] TIMEOUT seconds [LABELS one]): muster_shown_tests of what
-# muster_list_stories found in the script.
+# muster_story(name SCRIPT [ARGUMENT...] TIMEOUT seconds [LABELS one] [COMMAND command...]):
+# muster_shown_tests of what muster_list_stories found in the script, which the command runs, if
+# one is there.
 function(muster_story name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;LABELS" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;LABELS" "COMMAND")
   cmake_path(GET script STEM stem)
   set(tests ${muster_listed_stories})
   list(FILTER tests INCLUDE REGEX "^${stem}:")
   list(TRANSFORM tests REPLACE "^${stem}:" "")
+  if(NOT arg_COMMAND)
+    set(arg_COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
+      ${arg_UNPARSED_ARGUMENTS})
+  endif()
   muster_shown_tests(${name} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" TESTS ${tests}
-    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${arg_UNPARSED_ARGUMENTS})
+    COMMAND ${arg_COMMAND})
 endfunction()

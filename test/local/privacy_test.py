@@ -501,7 +501,7 @@ class PrivacyTest(unittest.TestCase):
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=755", "none", disk],
                                  capture_output=True, check=False)
         if mounted.returncode != 0:
-            self.skipTest("[  SKIPPED ] a full disk: nothing can be mounted here")
+            self.skipTest("a full disk: nothing can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
         d = Daemon(self.programs, "--gpus", 1, folder=disk)
         d.start()

@@ -146,7 +146,8 @@ class VolumesTest(unittest.TestCase):
             self.assertNotIn(packed, text)
         # They go at the next submission, for their job is over.
         files = self.home / ".local/state/muster/files"
-        self.assertEqual(len([p for p in files.iterdir() if p.is_dir()]), 1)
+        # Or have gone with this one, if its job was over when the client looked.
+        self.assertLessEqual(len([p for p in files.iterdir() if p.is_dir()]), 1)
         self.d.run("submit", "true", env={"PATH": os.environ["PATH"], "HOME": str(self.home)})
         self.assertEqual(list(files.iterdir()), [])
 
