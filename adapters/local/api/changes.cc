@@ -61,7 +61,8 @@ absl::Status ChangeByBody(const ApiContext& context, const Asked& asked,
   *content = true;
   switch (asked.route) {
     case Route::kPriority:
-      return c.Reprioritize(asked.job, *text, context.now);
+      return c.Reprioritize(asked.job, *text, context.now,
+                            !asked.viewer.privileged);
     case Route::kMove:
       return c.Move(asked.job, *text, context.now);
     default:

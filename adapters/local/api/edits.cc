@@ -36,7 +36,7 @@ absl::Status EditJob(const ApiContext& context, const Asked& asked,
                      bool* content) {
   auto change = ReadChange(asked.body);
   if (!change.ok()) return change.status();
-  change->may_extend = asked.viewer.privileged;
+  change->may_all = asked.viewer.privileged;
   *content = true;
   return context.controller.Edit(asked.job, *change, context.now);
 }

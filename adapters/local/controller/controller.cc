@@ -154,8 +154,9 @@ absl::Status Controller::Release(uint64_t job, Time now) {
 }
 
 absl::Status Controller::Reprioritize(uint64_t job, std::string_view priority,
-                                      Time now) {
-  return rooms_->At(now).requests.Reprioritize(job, std::string(priority));
+                                      Time now, bool bounded) {
+  return rooms_->At(now).requests.Reprioritize(job, std::string(priority),
+                                               bounded);
 }
 
 absl::Status Controller::Move(uint64_t job, std::string_view queue, Time now) {

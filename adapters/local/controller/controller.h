@@ -72,7 +72,10 @@ class Controller {
   // Undoes Hold, and the hold or suspension that it was submitted with.
   absl::Status Release(uint64_t job, Time now);
   // A class, or an integer. INVALID_ARGUMENT: there is no such class.
-  absl::Status Reprioritize(uint64_t job, std::string_view priority, Time now);
+  // PERMISSION_DENIED: the integer is above all classes, which is not for who
+  // is `bounded`.
+  absl::Status Reprioritize(uint64_t job, std::string_view priority, Time now,
+                            bool bounded = false);
   // Into another queue. INVALID_ARGUMENT: there is no such queue;
   // FAILED_PRECONDITION: it is closed.
   absl::Status Move(uint64_t job, std::string_view queue, Time now);
@@ -83,8 +86,8 @@ class Controller {
   // All that the change has, or nothing. A job that only waits becomes another,
   // in its place. Of one that runs, name, queue, priority and time limit change
   // at once: FAILED_PRECONDITION for the rest, PERMISSION_DENIED for a limit
-  // that would be raised and may not. INVALID_ARGUMENT names the field. O(its
-  // size).
+  // that would be raised and may not, and a priority as above. INVALID_ARGUMENT
+  // names the field. O(its size).
   absl::Status Edit(uint64_t job, const JobChange& change, Time now);
   // Before Edit: what it is. NOT_FOUND as above.
   absl::StatusOr<EditableJob> Editable(uint64_t job);

@@ -1,5 +1,7 @@
 #include "adapters/local/controller/cron_book.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace muster::local {
@@ -11,16 +13,26 @@ int64_t LimitOf(const std::optional<uint32_t>& limit) {
 
 }  // namespace
 
-absl::Status CronBook::CheckRoom(size_t more) const {
-  if (crons_.size() + more <= kMost) return absl::OkStatus();
+absl::Status CronBook::CheckRoom(size_t more, uint32_t uid,
+                                 bool bounded) const {
+  if (crons_.size() + more > kMost) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("calendars: there are ", kMost, ", which is the most"));
+  }
+  const auto own = std::ranges::count_if(
+      crons_, [&](const auto& cron) { return cron.second.row.uid == uid; });
+  if (!bounded || static_cast<size_t>(own) + more <= kMostOfUser) {
+    return absl::OkStatus();
+  }
   return absl::ResourceExhaustedError(
-      absl::StrCat("calendars: there are ", kMost, ", which is the most"));
+      absl::StrCat("calendars: user ", uid, " has ", own, "; at most ",
+                   kMostOfUser, " are of one user"));
 }
 
 absl::StatusOr<CronRecord*> CronBook::Add(CronRow row,
                                           workload::CronPolicy policy,
                                           Time now) {
-  if (absl::Status room = CheckRoom(1); !room.ok()) return room;
+  if (absl::Status room = CheckRoom(1, row.uid, false); !room.ok()) return room;
   auto schedule =
       workload::CronSchedule::Make(policy.schedule, policy.time_zone);
   if (!schedule.ok()) return schedule.status();

@@ -35,10 +35,14 @@ class CronBook {
  public:
   static constexpr size_t kMost = 10'000;
 
-  // RESOURCE_EXHAUSTED: with so many more there would be more than kMost.
-  absl::Status CheckRoom(size_t more) const;
+  // Of one user who may not do everything.
+  static constexpr size_t kMostOfUser = kMost / 2;
+
+  // RESOURCE_EXHAUSTED: with so many more of the user there would be more than
+  // kMost, or than kMostOfUser, if he is `bounded`. O(calendars).
+  absl::Status CheckRoom(size_t more, uint32_t uid, bool bounded) const;
   // A new one, of what was submitted; row.id is given here, and `last` is
-  // `now`. As CheckRoom(1).
+  // `now`. Errors as of CheckRoom, of one who is not bounded.
   absl::StatusOr<CronRecord*> Add(CronRow row, workload::CronPolicy policy,
                                   Time now);
   // One that was kept.

@@ -32,8 +32,14 @@ std::vector<std::string> SplitZeros(std::string_view text) {
 JobRecord* JobBook::Add(std::unique_ptr<JobRecord> record) {
   JobRecord* added = record.get();
   if (added->life) ++loaded_;
+  ++of_user_[added->row.uid];
   jobs_.emplace(added->row.id, std::move(record));
   return added;
+}
+
+size_t JobBook::CountOf(uint32_t uid) const {
+  const auto it = of_user_.find(uid);
+  return it == of_user_.end() ? 0 : it->second;
 }
 
 JobRecord* JobBook::Find(uint64_t job) {
@@ -164,6 +170,8 @@ void JobBook::Save(TurnSave* save) {
     if (record->ended) {
       SetWake(record, kForever);
       if (record->life) --loaded_;
+      const auto of_user = of_user_.find(record->row.uid);
+      if (--of_user->second == 0) of_user_.erase(of_user);
       jobs_.erase(id);
     } else {
       Trim(record);

@@ -31,6 +31,8 @@ class JobBook {
   // Null: there is none. O(log jobs).
   JobRecord* Find(uint64_t job);
   const JobRecord* Find(uint64_t job) const;
+  // How many are the user's. O(log users).
+  size_t CountOf(uint32_t uid) const;
   // By id.
   const std::map<uint64_t, std::unique_ptr<JobRecord>>& all() const {
     return jobs_;
@@ -73,6 +75,7 @@ class JobBook {
   SharedTexts texts_;
   ManifestCache manifests_;
   std::map<uint64_t, std::unique_ptr<JobRecord>> jobs_;
+  std::map<uint32_t, size_t> of_user_;  // Users that have any.
   std::set<std::pair<Time, uint64_t>> wakes_;
   std::set<uint64_t> changed_;
   std::vector<LifeRow> events_;  // To be kept.

@@ -19,7 +19,9 @@ struct JobChange {
   std::optional<std::string> queue{};
   std::optional<std::string> priority{};  // A class, or an integer.
   JobEdits edits{};
-  bool may_extend = false;  // The time limit of a job that runs.
+  // Who changes it may do everything: raise the time limit of a job that runs,
+  // and its priority above all classes.
+  bool may_all = false;
 };
 
 // What a job that has not finished is now, as far as it can be changed.

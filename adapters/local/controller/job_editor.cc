@@ -73,7 +73,7 @@ absl::StatusOr<EditableJob> JobEditor::Read(uint64_t job) const {
 
 absl::Status JobEditor::CheckTime(const JobRecord& record,
                                   const JobChange& change) const {
-  if (!change.edits.limit || OnlyWaits(record) || change.may_extend) {
+  if (!change.edits.limit || OnlyWaits(record) || change.may_all) {
     return absl::OkStatus();
   }
   const Duration now = LimitOf(record);
@@ -94,7 +94,7 @@ absl::StatusOr<JobRow> JobEditor::RowOf(const JobRecord& record,
     row.queue = *change.queue;
   }
   if (change.priority) {
-    const auto of = submitter_.ClassOf(*change.priority);
+    const auto of = submitter_.ClassOf(*change.priority, !change.may_all);
     if (!of.ok()) return of.status();
     row.priority_class = of->key;
   }
@@ -186,7 +186,7 @@ absl::Status JobEditor::Edit(uint64_t job, const JobChange& change) {
       change.edits.limit && *change.edits.limit != LimitOf(*record);
   if (*row == record->row && !other_limit) return absl::OkStatus();
   if (change.priority) {
-    s = s_.link->AddClass(*submitter_.ClassOf(*change.priority));
+    s = s_.link->AddClass(*submitter_.ClassOf(*change.priority, false));
     if (!s.ok()) return s;
   }
   s = Become(record, *std::move(row));

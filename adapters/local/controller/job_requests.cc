@@ -54,10 +54,11 @@ absl::Status JobRequests::Release(uint64_t job) {
 }
 
 absl::Status JobRequests::Reprioritize(uint64_t job,
-                                       const std::string& priority) {
+                                       const std::string& priority,
+                                       bool bounded) {
   const auto record = Find(job);
   if (!record.ok()) return record.status();
-  const auto of = submitter_.ClassOf(priority);
+  const auto of = submitter_.ClassOf(priority, bounded);
   if (!of.ok()) return of.status();
   absl::Status s = s_.link->CheckClass(of->key).ok() ? absl::OkStatus()
                                                      : s_.link->AddClass(*of);

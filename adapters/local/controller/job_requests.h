@@ -23,7 +23,8 @@ class JobRequests {
   absl::Status Cancel(uint64_t job);
   absl::Status Hold(uint64_t job);
   absl::Status Release(uint64_t job);
-  absl::Status Reprioritize(uint64_t job, const std::string& priority);
+  absl::Status Reprioritize(uint64_t job, const std::string& priority,
+                            bool bounded);
   absl::Status Move(uint64_t job, const std::string& queue);
   absl::Status Resize(uint64_t job, std::string_view role, uint32_t size);
   absl::Status Suspend(uint64_t job);

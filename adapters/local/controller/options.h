@@ -22,6 +22,9 @@ namespace muster::local {
 struct ControllerLimits {
   // Jobs that have not ended, at a time: a further one is RESOURCE_EXHAUSTED.
   size_t jobs = 100'000;
+  // Of them, those of one user who may not do everything (IsBounded): the rest
+  // is for others.
+  size_t jobs_of_user = 50'000;
   // Of one submission.
   size_t manifest_bytes = size_t{1} << 20;
   size_t environment_bytes = size_t{256} << 10;
@@ -31,6 +34,8 @@ struct ControllerLimits {
 
 // A value.
 struct ControllerConfig {
+  // The user whose daemon it is.
+  uint32_t owner = 0;
   // host.suspend says whether tasks can be suspended with their memory.
   SchedulerConfig scheduler{};
   // The one node: its key, capacity and devices.
@@ -77,6 +82,10 @@ struct ControllerConfig {
   // than these are.
   CpuPool cpus{};
   ControllerLimits limits{};
+
+  // Whether what users may have at most holds for this one: it does not for
+  // root and the owner.
+  bool IsBounded(uint32_t uid) const { return uid != 0 && uid != owner; }
 };
 
 }  // namespace muster::local

@@ -128,9 +128,20 @@ absl::Status Submitter::CheckLimits(const Submission& submission) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PriorityClass> Submitter::ClassOf(
-    const std::string& priority) const {
-  if (const auto numbered = NumberedClass(priority)) return *numbered;
+absl::StatusOr<PriorityClass> Submitter::ClassOf(const std::string& priority,
+                                                 bool bounded) const {
+  if (const auto numbered = NumberedClass(priority)) {
+    int32_t highest = 0;  // Where there are no classes.
+    if (!s_.config.classes.empty()) {
+      highest =
+          std::ranges::max_element(s_.config.classes, {}, &PriorityClass::value)
+              ->value;
+    }
+    if (!bounded || numbered->value <= highest) return *numbered;
+    return absl::PermissionDeniedError(absl::StrCat(
+        "priority: ", numbered->value, ": at most ", highest,
+        ", as the highest class; above it, for root and the daemon's user"));
+  }
   absl::Status s = s_.link->CheckClass(priority);
   if (!s.ok()) return s;
   return PriorityClass{.key = priority};
@@ -150,7 +161,8 @@ absl::Status Submitter::SetClass(const Submission& submission,
     row->priority_class = s_.link->CheckClass(key).ok() ? key : "";
     return absl::OkStatus();
   }
-  absl::StatusOr<PriorityClass> of = ClassOf(priority);
+  absl::StatusOr<PriorityClass> of =
+      ClassOf(priority, s_.config.IsBounded(submission.uid));
   if (!of.ok()) return of.status();
   row->priority_class = of->key;
   if (!s_.link->CheckClass(of->key).ok()) {
@@ -227,6 +239,13 @@ absl::Status Submitter::AddJobs(const Submission& submission,
     if (s_.jobs.all().size() + draft->jobs.size() >= s_.config.limits.jobs) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "jobs: there are ", s_.config.limits.jobs, ", which is the most"));
+    }
+    if (s_.config.IsBounded(row.uid) &&
+        s_.jobs.CountOf(row.uid) + draft->jobs.size() >=
+            s_.config.limits.jobs_of_user) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "jobs: user ", row.uid, " has ", s_.config.limits.jobs_of_user,
+          " with these, which is the most of one user"));
     }
     if (!indexes.empty()) {
       record->row.array_index = indexes[i];
@@ -323,7 +342,9 @@ absl::Status Submitter::LeaveCronsJobs(Draft* draft) const {
   if (draft->crons.empty()) return absl::OkStatus();
   std::set<uint32_t> documents;
   for (const auto& [row, policy] : draft->crons) documents.insert(row.document);
-  absl::Status room = s_.crons.CheckRoom(documents.size());
+  absl::Status room =
+      s_.crons.CheckRoom(documents.size(), draft->crons.front().first.uid,
+                         s_.config.IsBounded(draft->crons.front().first.uid));
   if (!room.ok()) return room;
   std::vector<std::unique_ptr<JobRecord>> jobs;
   for (auto& job : draft->jobs) {

@@ -32,7 +32,9 @@ class Submitter {
 
   // The class by this name, or of this value; there may be none yet.
   // INVALID_ARGUMENT: it is neither.
-  absl::StatusOr<PriorityClass> ClassOf(const std::string& priority) const;
+  // `bounded`: an integer above the values of all classes is refused.
+  absl::StatusOr<PriorityClass> ClassOf(const std::string& priority,
+                                        bool bounded) const;
 
  private:
   struct Draft {

@@ -304,6 +304,7 @@ ControllerConfig Host::MakeControllerConfig(Node node) const {
   made.classes = config.classes;
   made.default_queue = config.default_queue;
   made.default_class = config.default_class;
+  made.owner = geteuid();
   made.state = options_.state;
   made.first_port = config.first_port;
   made.last_port = config.last_port;

@@ -22,6 +22,7 @@ namespace muster::local {
 namespace {
 
 constexpr size_t kMostWaiting = 1000;
+constexpr size_t kMostOfUser = kMostWaiting / 2;
 constexpr int kLongestMilliseconds = 30'000;
 
 // Environments end at a zero.
@@ -30,12 +31,11 @@ std::string Variable(const char* name, std::string_view value) {
   return absl::StrCat("MUSTER_", name, "=", text);
 }
 
-std::vector<std::string> VariablesOf(const JobNews& news,
-                                     std::span<const JobRow> rows) {
+// `row`: null, if it is not known.
+std::vector<std::string> VariablesOf(const JobNews& news, const JobRow* row) {
   std::vector<std::string> variables = {
       Variable("EVENT", news.what), Variable("JOB_ID", absl::StrCat(news.job))};
-  const auto row = std::ranges::find(rows, news.job, &JobRow::id);
-  if (row == rows.end()) return variables;
+  if (row == nullptr) return variables;
   variables.push_back(Variable("JOB_NAME", row->name));
   variables.push_back(Variable("JOB_UID", absl::StrCat(row->uid)));
   variables.push_back(Variable("JOB_QUEUE", row->queue));
@@ -109,11 +109,19 @@ void Notifier::Tell(std::span<const JobNews> news,
   const std::lock_guard lock(mutex_);
   for (const JobNews& one : news) {
     if (std::ranges::find(rule_.on, one.what) == rule_.on.end()) continue;
-    if (waiting_.size() >= kMostWaiting) {
+    const auto found = std::ranges::find(rows, one.job, &JobRow::id);
+    const JobRow* const row = found == rows.end() ? nullptr : &*found;
+    const bool many = row != nullptr && of_user_[row->uid] >= kMostOfUser;
+    if (many || waiting_.size() >= kMostWaiting) {
       ++untold_;
       continue;
     }
-    waiting_.push_back(VariablesOf(one, rows));
+    Event event{.variables = VariablesOf(one, row)};
+    if (row != nullptr) {
+      event.uid = row->uid;
+      ++of_user_[row->uid];
+    }
+    waiting_.push_back(std::move(event));
   }
   changed_.notify_one();
 }
@@ -123,15 +131,16 @@ void Notifier::Loop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return over_ || !waiting_.empty(); });
     if (over_) return;
-    const Variables variables = std::move(waiting_.front());
+    const Event event = std::move(waiting_.front());
     waiting_.pop_front();
+    if (event.uid && --of_user_[*event.uid] == 0) of_user_.erase(*event.uid);
     const uint64_t untold = std::exchange(untold_, 0);
     lock.unlock();
     if (untold > 0) {
       Warn(absl::StrCat(untold,
                         " events were not told: the command takes long"));
     }
-    if (!Run(variables)) return;
+    if (!Run(event.variables)) return;
   }
 }
 

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +36,8 @@ struct NotifyRule {
 // and MUSTER_EVENT, MUSTER_JOB_ID, MUSTER_JOB_NAME, MUSTER_JOB_UID,
 // MUSTER_JOB_QUEUE, MUSTER_JOB_PHASE, MUSTER_JOB_REASON and, of a job that has
 // ended, MUSTER_JOB_CODE; with no input, and its output thrown away. What comes
-// when a thousand wait is not told, which is said. What waits when the process
+// when a thousand wait, or five hundred of its user, is not told, which is
+// said. What waits when the process
 // ends is not told either.
 class Notifier {
  public:
@@ -49,6 +52,10 @@ class Notifier {
 
  private:
   using Variables = std::vector<std::string>;  // "NAME=VALUE".
+  struct Event {
+    std::optional<uint32_t> uid{};  // Whose job it is, if that is known.
+    Variables variables{};
+  };
 
   void Loop();
   // False: it is over before the command has ended.
@@ -57,7 +64,8 @@ class Notifier {
   const NotifyRule rule_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Variables> waiting_{};
+  std::deque<Event> waiting_{};
+  std::map<uint32_t, size_t> of_user_{};  // Of those that wait.
   uint64_t untold_ = 0;
   bool over_ = false;
   int over_fd_ = -1;  // An eventfd.

@@ -160,7 +160,7 @@ TEST_F(EditTest, TheTimeLimitOfAJobThatRunsIsLoweredByItsOwner) {
     EXPECT_TRUE(absl::IsPermissionDenied(Edit(first_, ChangeOf(more)))) << more;
   }
   JobChange raise = ChangeOf(R"({"time":80})");
-  raise.may_extend = true;
+  raise.may_all = true;
   ASSERT_TRUE(Edit(first_, raise).ok());
   world_.Restart();
   world_.now = kSecond + 79 * kSecond;

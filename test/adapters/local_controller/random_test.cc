@@ -176,7 +176,7 @@ class Player {
   }
 
   JobChange RandomChange() {
-    JobChange change{.may_extend = Below(2) == 0};
+    JobChange change{.may_all = Below(2) == 0};
     if (Below(3) == 0) change.name = absl::StrCat("n", Below(3));
     if (Below(3) == 0) change.priority = Below(2) == 0 ? "low" : "high";
     if (Below(2) == 0) change.edits.limit = Below(200) * kSecond;

@@ -82,6 +82,67 @@ TEST(RequestsTest, LimitsAreKept) {
   EXPECT_THAT(world.controller->Jobs(), IsEmpty());
 }
 
+TEST(RequestsTest, OneUserLeavesRoomForOthers) {
+  constexpr uint32_t kAlice = 2000, kBob = 2001, kOwner = 7;
+  ControllerConfig config = OneBox(1);
+  config.owner = kOwner;
+  config.limits.jobs = 10;
+  config.limits.jobs_of_user = 4;
+  World world(config);
+  const auto submit = [&](uint32_t uid, std::vector<uint32_t> array) {
+    return world.controller
+        ->Submit({.uid = uid,
+                  .manifest = Manifest({.name = "a"}),
+                  .held = true,
+                  .array = std::move(array)},
+                 world.now)
+        .status();
+  };
+  EXPECT_TRUE(submit(kAlice, {1, 2, 3}).ok());
+  const absl::Status more = submit(kAlice, {1, 2});
+  EXPECT_TRUE(absl::IsResourceExhausted(more)) << more;
+  EXPECT_THAT(std::string(more.message()), HasSubstr("user 2000"));
+  EXPECT_TRUE(submit(kAlice, {1}).ok());
+  EXPECT_FALSE(submit(kAlice, {1}).ok());
+  EXPECT_TRUE(submit(kBob, {1}).ok());
+  EXPECT_TRUE(submit(kOwner, {1, 2, 3, 4, 5}).ok());
+  // What has ended counts no more.
+  ASSERT_TRUE(world.controller->Cancel(1, world.now).ok());
+  world.Settle();
+  EXPECT_TRUE(submit(kAlice, {1}).ok());
+  EXPECT_FALSE(submit(0, {1}).ok());  // All are there.
+}
+
+// The classes are the administrator's, and what is above them is not a user's.
+TEST(RequestsTest, NobodyWritesANumberThatIsAboveAllClasses) {
+  constexpr uint32_t kAlice = 2000;
+  ControllerConfig config = OneBox(1);
+  config.classes = {{.key = "low", .value = -5}, {.key = "high", .value = 10}};
+  World world(config);
+  const auto submit = [&](uint32_t uid, const std::string& priority) {
+    return world.controller
+        ->Submit({.uid = uid,
+                  .manifest = Manifest({.name = "a"}),
+                  .priority = priority,
+                  .held = true},
+                 world.now)
+        .status();
+  };
+  EXPECT_TRUE(submit(kAlice, "10").ok());
+  EXPECT_TRUE(submit(kAlice, "high").ok());
+  const absl::Status above = submit(kAlice, "11");
+  EXPECT_TRUE(absl::IsPermissionDenied(above)) << above;
+  EXPECT_THAT(std::string(above.message()), HasSubstr("at most 10"));
+  EXPECT_TRUE(submit(0, "11").ok());
+  Controller& c = *world.controller;
+  EXPECT_TRUE(absl::IsPermissionDenied(
+      c.Reprioritize(1, "12", world.now, /*bounded=*/true)));
+  EXPECT_TRUE(c.Reprioritize(1, "12", world.now).ok());
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(c.Edit(1, {.priority = "13"}, world.now)));
+  EXPECT_TRUE(c.Edit(1, {.priority = "13", .may_all = true}, world.now).ok());
+}
+
 TEST(RequestsTest, AWrongConfigurationNamesItsField) {
   const auto error = [](const std::function<void(ControllerConfig*)>& change) {
     ControllerConfig config = OneBox(1);

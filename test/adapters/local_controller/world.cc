@@ -51,6 +51,7 @@ std::string PyTorchManifest(const std::string& name, int workers, int min,
 
 ControllerConfig OneBox(uint32_t devices) {
   ControllerConfig config;
+  config.owner = 1000;  // Whose jobs most are: World::Submit.
   config.state = "/var/lib/muster";
   config.home = "/home";
   config.node.key = "local";

@@ -98,6 +98,25 @@ TEST_F(NotifierTest, AThousandWaitAndMoreAreSaidToBeLost) {
               HasSubstr("events were not told: the command takes long"));
 }
 
+TEST_F(NotifierTest, ManyEventsOfOneUserLeaveRoomForOthers) {
+  testing::internal::CaptureStderr();
+  {
+    Notifier notifier(
+        Rule("until [ -e " + folder_ / "go" +
+             " ]; do sleep 0.01; done; "
+             "[ \"$MUSTER_JOB_UID\" = 1 ] || echo $MUSTER_JOB_UID >> " +
+             said()));
+    const JobRow hers{.id = 1, .uid = 1}, his{.id = 2, .uid = 2};
+    std::vector<JobNews> many(2000, {.job = 1, .what = "failed"});
+    many.push_back({.job = 2, .what = "failed"});
+    notifier.Tell(many, {{hers, his}});
+    WriteText(folder_ / "go", "");
+    EXPECT_TRUE(Eventually([&] { return TextOf(said()) == "2\n"; }));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("events were not told"));
+}
+
 TEST_F(NotifierTest, ItsEndWaitsForNoCommandAndFailuresAreSaid) {
   testing::internal::CaptureStderr();
   {
