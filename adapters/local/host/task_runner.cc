@@ -159,6 +159,8 @@ void TaskRunner::Found(const TaskKey& task, const TaskCommand* start,
 }
 
 void TaskRunner::Look(Time now) {
+  now_ = now;
+  for (const TaskKey& task : std::set<TaskKey>(saved_)) TellSaved(task, false);
   // What is found changes the map.
   std::vector<TaskKey> due;
   for (const auto& [task, rest] : rests_) {
@@ -183,6 +185,9 @@ void TaskRunner::Look(Time now) {
 Time TaskRunner::look_at() const {
   Time at = kForever;
   for (const auto& [task, rest] : rests_) at = std::min(at, rest.look_at);
+  for (const TaskKey& task : saved_) {
+    at = std::min(at, running_.at(task).tell_at);
+  }
   return at;
 }
 
@@ -241,6 +246,7 @@ void TaskRunner::Ready(uint64_t id) {
   absl::StatusOr<ShimExit> exit = running_.at(task).shim.Exit(/*patience=*/0);
   if (absl::IsFailedPrecondition(exit.status())) return;
   if (absl::IsAborted(exit.status())) return TakeOther(task);
+  TellSaved(task, true);
   Forget(task);
   if (exit.ok()) return Ended(task, *exit);
   if (absl::IsDeadlineExceeded(exit.status()) ||
@@ -274,6 +280,7 @@ void TaskRunner::Forget(const TaskKey& task) {
   const auto it = running_.find(task);
   poller_->Remove(it->second.shim.fd());
   watch_.Remove(task);
+  saved_.erase(task);
   ids_.erase(it->second.id);
   running_.erase(it);
 }
@@ -304,18 +311,30 @@ void TaskRunner::NotStarted(const TaskKey& task, const absl::Status& why,
 
 void TaskRunner::AskForCheckpoint(const TaskKey& task, Running* running,
                                   uint32_t version) {
+  TellSaved(task, true);  // That was not for this request.
   running->checkpoint_asked = version;
   TellOwner(task, WriteCheckpointRequest(FolderOf(task), version));
 }
 
 void TaskRunner::TakeCheckpoints() {
   for (const TaskKey& task : watch_.Take()) {
-    const auto it = running_.find(task);
-    if (it == running_.end()) continue;
-    events_.push_back({.kind = TaskEvent::Kind::kCheckpoint,
-                       .task = task,
-                       .version = it->second.checkpoint_asked});
+    if (!running_.contains(task)) continue;
+    saved_.insert(task);
+    TellSaved(task, false);
   }
+}
+
+void TaskRunner::TellSaved(const TaskKey& task, bool now) {
+  if (!saved_.contains(task)) return;
+  Running& running = running_.at(task);
+  const bool answers = running.checkpoint_asked != running.checkpoint_told;
+  if (!now && !answers && now_ < running.tell_at) return;
+  saved_.erase(task);
+  running.checkpoint_told = running.checkpoint_asked;
+  running.tell_at = now_ + kBetweenCheckpoints;
+  events_.push_back({.kind = TaskEvent::Kind::kCheckpoint,
+                     .task = task,
+                     .version = running.checkpoint_asked});
 }
 
 void TaskRunner::CleanUp(uint64_t job) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,13 +61,16 @@ class TaskRunner {
   absl::StatusOr<size_t> Send(const TaskKey& task, std::string_view bytes,
                               bool end);
   // Looks again for what is left of lost tasks, where it is time to: at first
-  // soon, then less and less often, at least every kLongestDelay. Their loss is
-  // told when nothing of them is there any more, so that no other task gets
+  // soon, then less and less often, at least every kLongestDelay. And tells of
+  // checkpoints whose time has come: a task that saves again and again is told
+  // of every kBetweenCheckpoints, and when it is to save, at once. Their loss
+  // is told when nothing of them is there any more, so that no other task gets
   // what they still use.
   void Look(Time now);
   // When Look is due; kForever: it is not.
   Time look_at() const;
   static constexpr Duration kLongestDelay = 5 * kSecond;
+  static constexpr Duration kBetweenCheckpoints = kSecond;
   // The poller has given this id.
   void Ready(uint64_t id);
   // What happened since the last call, in its order.
@@ -81,6 +85,8 @@ class TaskRunner {
     Shim shim;
     uint64_t id = 0;
     uint32_t checkpoint_asked = 0;
+    uint32_t checkpoint_told = 0;  // The request, when one was told last.
+    Time tell_at = 0;              // Of the next that is of its own accord.
     // Asked of the shim; of another one, too, that turns out to have the task.
     bool suspended = false;
     std::optional<TaskCommand> stop{};
@@ -116,6 +122,8 @@ class TaskRunner {
   void AskForCheckpoint(const TaskKey& task, Running* running,
                         uint32_t version);
   void TakeCheckpoints();
+  // If it has saved its work, and that can be told now, or `now` or never.
+  void TellSaved(const TaskKey& task, bool now);
   void CleanUp(uint64_t job);
 
   const TaskRunnerOptions options_;
@@ -124,6 +132,8 @@ class TaskRunner {
   std::map<TaskKey, Running> running_{};
   std::map<uint64_t, TaskKey> ids_{};
   std::map<TaskKey, Rest> rests_{};
+  std::set<TaskKey> saved_{};  // What they have saved has not been told.
+  Time now_ = 0;               // Of the last Look.
   uint64_t next_id_;
   std::vector<TaskEvent> events_{};
 };

@@ -230,6 +230,33 @@ TEST_F(TaskRunnerTest, ATaskRunsOnItsCpusAndThenOnOthers) {
   EXPECT_EQ(End(Key(1)).kind, Kind::kExited);
 }
 
+// Each is kept: who saves without an end would fill the store.
+TEST_F(TaskRunnerTest, WhoSavesAgainAndAgainIsToldOfNowAndThen) {
+  Start(Key(1),
+        "i=0; while [ $i -lt 300 ]; do echo >> $MUSTER_CHECKPOINT; "
+        "i=$((i + 1)); sleep 0.001; done; read line");
+  size_t told = 0;
+  const auto count = [&] {
+    for (const uint64_t id : poller_.Wait(0)) runner_->Ready(id);
+    for (const TaskEvent& event : runner_->Take()) {
+      told += event.kind == Kind::kCheckpoint ? 1 : 0;
+    }
+  };
+  EXPECT_TRUE(Eventually([&] {
+    count();
+    return runner_->look_at() != kForever;
+  }));
+  EXPECT_EQ(told, 1u);
+  const Time at = runner_->look_at();
+  EXPECT_EQ(at, TaskRunner::kBetweenCheckpoints);
+  runner_->Look(at - 1);
+  count();
+  EXPECT_EQ(told, 1u);
+  runner_->Look(at);
+  count();
+  EXPECT_EQ(told, 2u);
+}
+
 TEST_F(TaskRunnerTest, CheckpointsAreLearntOfWithTheRequestTheyAnswer) {
   Start(Key(1),
         "echo 1 > $MUSTER_CHECKPOINT; while ! [ -e "
