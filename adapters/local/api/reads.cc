@@ -186,7 +186,9 @@ HttpResponse Crons(const ApiContext& context, const Asked& asked) {
   Json json{{"crons", Json::array()}};
   for (const CronView& view : context.controller.Crons()) {
     if (*uid != kMax64 && view.row.uid != *uid) continue;
-    json["crons"].push_back(CronJson(view));
+    const bool own = asked.viewer.Owns(view.row.uid);
+    json["crons"].push_back(
+        CronJson(view, own ? Reader::kOwner : Reader::kOther));
   }
   return JsonAnswer(ToText(json));
 }

@@ -182,7 +182,7 @@ Json NodeJson(const NodeView& view, const std::vector<OtherProcess>& others,
   return node;
 }
 
-Json CronJson(const CronView& view) {
+Json CronJson(const CronView& view, Reader reader) {
   const CronRow& row = view.row;
   Json json{{"id", row.id},
             {"name", row.name},
@@ -194,7 +194,7 @@ Json CronJson(const CronView& view) {
   if (!view.zone.empty()) json["time_zone"] = view.zone;
   if (view.next != kForever) json["next"] = SecondsOf(view.next);
   if (row.started != kForever) json["last"] = SecondsOf(row.started);
-  if (!row.said.empty()) json["said"] = row.said;
+  if (reader == Reader::kOwner && !row.said.empty()) json["said"] = row.said;
   return json;
 }
 

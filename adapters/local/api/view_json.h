@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/local/api/job_json.h"
 #include "adapters/local/controller/submission.h"
 #include "adapters/local/controller/views.h"
 #include "adapters/local/model/other_process.h"
@@ -31,7 +32,8 @@ nlohmann::ordered_json NodeJson(
     const NodeView& view, const std::vector<OtherProcess>& others,
     const std::function<std::string(const DeviceShare&)>& visible,
     const SchedulerConfig& config);
-nlohmann::ordered_json CronJson(const CronView& view);
+// `reader`: what became of the last time is the owner's to know.
+nlohmann::ordered_json CronJson(const CronView& view, Reader reader);
 nlohmann::ordered_json QueueJson(const QueueView& view,
                                  const SchedulerConfig& config);
 
