@@ -117,7 +117,21 @@ absl::Status MakeStateFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return absl::ErrnoToStatus(error.value(), folder);
-  if (chmod(folder.c_str(), ModeOf(kStateMode)) == 0) return absl::OkStatus();
+  const OpenFile open_folder(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat is{};
+  if (!open_folder.ok() || fstat(open_folder.fd(), &is) != 0) {
+    return absl::ErrnoToStatus(errno, folder);
+  }
+  // Its owner could put links in the place of what is opened there.
+  if (is.st_uid != geteuid()) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        folder, ": is user ", is.st_uid, "'s; expected a folder of user ",
+        geteuid(), ", whose daemon this is"));
+  }
+  if (fchmod(open_folder.fd(), ModeOf(kStateMode)) == 0) {
+    return absl::OkStatus();
+  }
   return absl::ErrnoToStatus(errno, folder);
 }
 
@@ -129,7 +143,11 @@ absl::Status MakeTaskFolder(const std::string& job_folder,
       errno != ENOENT) {
     return absl::ErrnoToStatus(errno, job_folder);
   }
-  if (absl::Status made = MakeStateFolder(folder); !made.ok()) return made;
+  // Each of them, whatever the umask of the daemon is.
+  const std::string task = std::filesystem::path(folder).parent_path();
+  absl::Status made = MakeStateFolder(task);
+  if (made.ok()) made = MakeStateFolder(folder);
+  if (!made.ok()) return made;
   return GiveJobFolder(job_folder, owner);
 }
 

@@ -30,6 +30,7 @@ struct FileOwner {
 };
 
 // Makes the folder with those above it; others may go through it, no more.
+// PERMISSION_DENIED: it is there, and another user's.
 absl::Status MakeStateFolder(const std::string& folder);
 
 // Makes `folder`, below `job_folder`, and that: none but the owner's group and

@@ -66,10 +66,19 @@ TEST_F(TaskFilesTest, OthersGoThroughTheStateAndIntoNoJob) {
   EXPECT_EQ(ModeOf(folder_ / "jobs/8"), root ? 0710u : 0700u);
   EXPECT_EQ(StatOf(folder_ / "jobs/8").st_uid, geteuid());
   EXPECT_EQ(StatOf(folder_ / "jobs/8").st_gid, owner_.gid);
+  EXPECT_EQ(ModeOf(folder_ / "jobs/8/0-0"), root ? 0711u : 0700u);
   EXPECT_EQ(ModeOf(folder_ / "jobs/8/0-0/1"), root ? 0711u : 0700u);
   EXPECT_EQ(StatOf(folder_ / "jobs/8/0-0/1").st_uid, geteuid());
   WriteText(folder_ / "file", "");
   EXPECT_FALSE(MakeStateFolder(folder_ / "file/b").ok());
+  if (!root) return;
+  // Whoever made it before could replace what is in it.
+  const std::string other = folder_ / "other";
+  std::filesystem::create_directory(other);
+  ASSERT_EQ(chown(other.c_str(), kNobody, kNobody), 0);
+  const absl::Status made = MakeStateFolder(other);
+  EXPECT_TRUE(absl::IsPermissionDenied(made)) << made;
+  EXPECT_THAT(std::string(made.message()), HasSubstr("user 65534's"));
 }
 
 TEST_F(TaskFilesTest, WithoutAnOwnerAJobsFolderIsRootsUntilThereIsOne) {
