@@ -142,7 +142,7 @@ void Simulator::Impl::BeginStop(const Decision& d, uint32_t slot) {
   }
   auto stop = [&](uint32_t flat) {
     LiveTask& t = g.tasks[flat];
-    if (t.life == TaskLife::kNone) return;
+    if (t.life == TaskLife::kNone || t.is_stopped) return;
     if (t.holds()) t.life = TaskLife::kStopping;
     act.tasks.emplace_back(flat, ++t.incarnation);
   };
@@ -208,7 +208,19 @@ void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
   }
 }
 
+// What somebody else stopped has gone.
+void Simulator::Impl::FinishLeaving(const Act& act, LiveGang& g) {
+  const auto& [flat, incarnation] = act.tasks[0];
+  if (g.tasks[flat].incarnation != incarnation) return;  // Lost meanwhile.
+  TasksAnswered answered{.gang = g.job.gang.key};
+  answered.tasks.push_back(
+      places_.AnswerFor(g, flat, TaskOutcome::kYielded, false));
+  places_.Leave(now_, g, flat, TaskLife::kNone);
+  Report(act.slot, std::move(answered), true);
+}
+
 void Simulator::Impl::FinishStop(const Act& act, LiveGang& g) {
+  if (act.seq == 0) return FinishLeaving(act, g);
   const TaskLife then = act.kind == DecisionKind::kSuspend
                             ? TaskLife::kSuspended
                             : TaskLife::kNone;

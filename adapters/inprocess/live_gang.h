@@ -26,6 +26,7 @@ struct LiveTask {
   uint32_t alternative = 0;
   uint32_t attempt = 0;      // The scheduler's number for it.
   uint32_t incarnation = 0;  // Ours: rises whenever it is started or stopped.
+  bool is_stopped = false;   // By somebody else than the scheduler.
   uint32_t node = 0;         // An index in RealUsage.
   RealUsage::Place place{};  // There.
 

@@ -115,6 +115,7 @@ class Simulator::Impl {
   void FinishAct(const Act& act);
   void FinishStart(const Act& act, LiveGang& g);
   void FinishStop(const Act& act, LiveGang& g);
+  void FinishLeaving(const Act& act, LiveGang& g);
   std::optional<Lapse> NextLapse(const std::string& gang, bool on_stop);
   void Schedule(Act act, Time at);
 
@@ -122,6 +123,7 @@ class Simulator::Impl {
   void Happen(const WorldEvent& e);
   void HappenTold(const EventBody& body, int line);
   void HappenTaskDies(const TaskDies& e, int line);
+  void BeginLeaving(uint32_t slot, uint32_t flat);
   void Reconcile();
   void LoseTasksOn(uint32_t node);
   void ReportNode(uint32_t node);

@@ -37,6 +37,7 @@ void TaskPlaces::Leave(Time now, LiveGang& g, uint32_t flat, TaskLife then) {
     real_usage_.Keep(t.node, KeptOf(g.ShapeOf(flat)), -1);
   }
   t.life = then;
+  t.is_stopped = false;
   ++t.incarnation;
   if (then == TaskLife::kSuspended &&
       !real_usage_.Keep(t.node, KeptOf(g.ShapeOf(flat)), 1)) {

@@ -17,7 +17,7 @@ namespace muster::inprocess {
 
 // A decision, or one wave of it, under way.
 struct Act {
-  uint64_t seq = 0;
+  uint64_t seq = 0;  // 0: none; somebody else stops a task.
   DecisionKind kind = DecisionKind::kStart;
   uint32_t slot = 0;  // Live gang.
   bool whole = true;  // All of the decision: answered by DecisionApplied.

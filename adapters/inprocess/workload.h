@@ -59,10 +59,12 @@ struct Setup {
   std::vector<PriorityClass> priority_classes{};
 };
 
-// A task of a gang dies: the world does that, no scheduler's event is.
+// A task of a gang dies, or somebody else than the scheduler stops it, which
+// takes the host's stop_time: the world does that, no scheduler's event is.
 struct TaskDies {
   std::string gang{};
   TaskId task{};
+  bool is_stopped = false;
 };
 // The host tells its whole state.
 struct HostReconciles {};

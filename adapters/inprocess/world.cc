@@ -129,9 +129,11 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
       slot == LiveGangs::kNoSlot ? 0 : live_[slot].FlatIndex(e.task);
   if (slot == LiveGangs::kNoSlot || flat >= live_[slot].tasks.size() ||
       !live_[slot].tasks[flat].holds()) {
-    Refuse({now_, "fail-task " + e.gang, "no such task runs", line});
+    Refuse({now_, (e.is_stopped ? "stop-task " : "fail-task ") + e.gang,
+            "no such task runs", line});
     return;
   }
+  if (e.is_stopped) return BeginLeaving(slot, flat);
   LiveGang& g = live_[slot];
   places_.Leave(now_, g, flat, TaskLife::kNone);
   UpdateRate(slot, StopCause::kTaskFailed);
@@ -139,6 +141,24 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
   answered.tasks.push_back(
       places_.AnswerFor(g, flat, TaskOutcome::kFailed, false));
   Report(slot, std::move(answered), true);
+}
+
+// Somebody else begins to stop a task that holds its place.
+void Simulator::Impl::BeginLeaving(uint32_t slot, uint32_t flat) {
+  LiveGang& g = live_[slot];
+  LiveTask& t = g.tasks[flat];
+  if (t.life == TaskLife::kStopping) return;  // It goes already.
+  t.life = TaskLife::kStopping;
+  t.is_stopped = true;
+  UpdateRate(slot, StopCause::kOther);
+  TasksAnswered answered{.gang = g.job.gang.key};
+  answered.tasks.push_back(
+      places_.AnswerFor(g, flat, TaskOutcome::kLeaving, false));
+  Report(slot, std::move(answered), true);
+  Schedule({.kind = DecisionKind::kShrink,
+            .slot = slot,
+            .tasks = {{flat, ++t.incarnation}}},
+           now_ + options_.host.stop_time);
 }
 
 // The host tells everything as it is. Numbers of attempts mean nothing any

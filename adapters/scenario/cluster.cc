@@ -92,6 +92,7 @@ void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
     c.Bool("nominate", &config->host.nominate);
     c.Bool("grace", &config->host.grace);
     c.Texts("suspended_keeps", &config->host.suspended_keeps);
+    c.Bool("keeps_running", &config->host.keeps_running);
   });
   f.Span("start_time", &host->start_time);
   f.Span("stop_time", &host->stop_time);

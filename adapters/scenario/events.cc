@@ -7,8 +7,8 @@
 namespace muster::inprocess {
 namespace {
 
-TaskDies ReadTaskDies(const Value& value) {
-  TaskDies dies;
+TaskDies ReadTaskDies(const Value& value, bool is_stopped) {
+  TaskDies dies{.is_stopped = is_stopped};
   Fields f(value, "fail_task");
   f.Required("gang", [&](const Value& v) { dies.gang = v.Text(); });
   f.Integer("role", &dies.task.role, 0, 1023);
@@ -110,7 +110,10 @@ void ReadEvents(const Value& value, const SchedulerConfig& config,
       ReadSimpleEvents(&f, &bodies);
       ReadValueEvents(&f, config, &bodies);
       f.Optional("fail_task", [&](const Value& v) {
-        events->push_back({at, ReadTaskDies(v), line});
+        events->push_back({at, ReadTaskDies(v, false), line});
+      });
+      f.Optional("stop_task", [&](const Value& v) {
+        events->push_back({at, ReadTaskDies(v, true), line});
       });
       f.Optional("reconcile", [&](const Value& v) {
         if (v.Bool()) events->push_back({at, HostReconciles{}, line});

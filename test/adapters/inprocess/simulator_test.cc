@@ -280,6 +280,36 @@ TEST(SimulatorTest, ATaskThatDiesTakesItsGangWithIt) {
   EXPECT_EQ(runs[0], "0-25 task-failed with 20 s saved and 5 s lost");
 }
 
+// Its place is another's as soon as it has gone, and nobody is stopped for it.
+TEST(SimulatorTest, ATaskThatSomebodyElseStopsIsLeaving) {
+  World w(1);
+  w.host.stop_time = 5 * kSecond;
+  Job& j = w.Add("elastic", 0, 100, 4);
+  j.gang.roles[0].min_tasks = 2;
+  w.Add("next", 50, 10, 1);
+  w.events.push_back(
+      {.at = 50 * kSecond,
+       .what = TaskDies{"elastic", {.role = 0, .index = 3}, true}});
+  w.Run();
+  EXPECT_THAT(w.Runs("next"), ElementsAre("55-65"));
+  EXPECT_EQ(w.counts().finished, 2U);
+  EXPECT_EQ(w.Runs("elastic").size(), 1U);
+}
+
+TEST(SimulatorTest, AnEvictionWaitsForWhatIsLeaving) {
+  World w(1);
+  w.host.stop_time = 20 * kSecond;
+  Job& j = w.Add("elastic", 0, 100, 4);
+  j.gang.roles[0].min_tasks = 2;
+  w.Add("urgent", 45, 10, 4, "high");
+  w.events.push_back(
+      {.at = 40 * kSecond,
+       .what = TaskDies{"elastic", {.role = 0, .index = 3}, true}});
+  w.Run();
+  EXPECT_THAT(w.Runs("urgent"), ElementsAre("65-75"));
+  EXPECT_EQ(w.counts().finished, 2U);
+}
+
 TEST(SimulatorTest, EventsAboutWhatIsNotThereAreTold) {
   World w(1);
   w.Add("job", 0, 10, 1);
