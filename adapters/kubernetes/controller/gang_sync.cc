@@ -253,12 +253,14 @@ void GangSync::UpdateUsage(const GangRecord& gang) {
     const PodRecord& pod = *member.pod;
     PodUsage usage;
     const TaskSlot* slot = gang.SlotOf(member);
-    if (pod.runs()) {
+    if (pod.runs() && (slot == nullptr || !slot->placed())) {
       usage = UsageOf(pod);
-      if (slot != nullptr && slot->placed()) {
-        const TaskShape& held = gang.roles()[member.task->role].model->shape;
-        usage = Beyond(held, *slot, std::move(usage));
-      }
+    } else if (pod.runs()) {
+      const TaskShape& held = gang.roles()[member.task->role].model->shape;
+      const bool as_held = pod.role != nullptr &&
+                           pod.role->shape.resources == held.resources &&
+                           pod.role->shape.devices.count == held.devices.count;
+      if (!as_held) usage = Beyond(held, *slot, UsageOf(pod));
     }
     s_.nodes.SetUsage(uid, std::move(usage));
   }

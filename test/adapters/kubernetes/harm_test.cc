@@ -108,6 +108,27 @@ TEST_F(HarmTest, WhoIsBoundPastTheSchedulerStopsNothing) {
   EXPECT_EQ(api_.On("n"), "g0 g1 g2 g3");
 }
 
+TEST_F(HarmTest, NorWhereTheyAskForDevices) {
+  api_.AddNode("m", 2);
+  api_.AddGang("h", {"h0", "h1"});
+  api_.Pass(kSecond);
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = absl::StrCat("intruder", i);
+    api_.AddPod({.name = name, .gpus = 2, .scheduler = "other"});
+    api_.EditPod(name, [](api::Pod& pod) { pod.node_name = "m"; });
+    api_.Pass(kSecond);
+    EXPECT_EQ(api_.controller().counts().exceeded, 0u);
+    Start(name);
+    EXPECT_EQ(api_.controller().counts().exceeded, 1u);
+    api_.Pass(400 * kSecond);
+    EXPECT_EQ(api_.NodeOf("h0") + api_.NodeOf("h1"), "mm");
+    api_.Finish(name, false);
+    api_.Pass(kSecond);
+  }
+  EXPECT_EQ(Evictions(), 0u);
+  EXPECT_EQ(api_.controller().counts().exceeded, 0u);
+}
+
 TEST_F(HarmTest, ThoseThatExceedANodeKeepNewPodsAway) {
   Add("old", 2);
   Intrude("intruder", 1);
@@ -300,6 +321,35 @@ TEST_F(HarmTest, ARaisedMinimumStopsNothing) {
   Add("small", 1);
   SetCpus(3);
   EXPECT_EQ(api_.On("n"), "g0 g1 g2");
+  EXPECT_EQ(Evictions(), 0u);
+}
+
+TEST_F(HarmTest, AGroupOfAnOwnerThatIsResumedStopsNothing) {
+  SetCpus(2);
+  api::Owner job;
+  job.kind = "PyTorchJob";
+  job.meta.name = "job";
+  job.meta.uid = "uid-of-PyTorchJob/job";
+  job.roles = {{.name = "Master", .pods = 1}, {.name = "Worker", .pods = 1}};
+  api_.Put(job);
+  const auto add = [&](const std::string& name) {
+    api_.AddPod({.name = name, .milli_cpu = 1000, .owner = "PyTorchJob/job"});
+    api_.Pass(kSecond);
+  };
+  add("r0");
+  EXPECT_EQ(api_.On("n"), "");
+  add("r1");
+  EXPECT_EQ(api_.On("n"), "r0 r1");
+  job.roles.push_back({.name = "more", .pods = 2});
+  api_.Put(job);
+  add("r2");
+  add("r3");
+  api_.Pass(400 * kSecond);
+  EXPECT_EQ(api_.On("n"), "r0 r1");
+  SetCpus(3);
+  EXPECT_EQ(api_.On("n"), "r0 r1") << "what is new starts whole";
+  SetCpus(4);
+  EXPECT_EQ(api_.On("n"), "r0 r1 r2 r3");
   EXPECT_EQ(Evictions(), 0u);
 }
 
