@@ -234,10 +234,8 @@ void Holdings::SetKeeps(GangIndex g, TaskRecord& task, bool keeps, bool place) {
   next.keeps_place = place;
   const bool takes = place && !task.keeps_place;
   Change(g, task, next);
-  if (!takes) return;
   // Others may have been nominated for it.
-  tables_.nodes.AddOvercommitCandidate(task.at.node);
-  tables_.activator.UsageChanged(tables_.gangs.at(g).queue);
+  if (takes) tables_.nodes.AddOvercommitCandidate(task.at.node);
 }
 
 void Holdings::Move(GangIndex g, TaskRecord& task, const Allocation& to) {

@@ -270,10 +270,7 @@ MUTANTS = [
      "(before <= guarantee || guarantee > 0)", "(before <= guarantee)"),
     # What an answer says of whom it concerns, and what time alone activates.
     ("tells: a place that is kept, where it is", "lib/scheduler/holdings.cc",
-     "  // Others may have been nominated for it.\n"
-     "  tables_.nodes.AddOvercommitCandidate(task.at.node);", ""),
-    ("tells: a place that is kept, to its queue", "lib/scheduler/holdings.cc",
-     "tables_.activator.UsageChanged(tables_.gangs.at(g).queue);", ";"),
+     "if (takes) tables_.nodes.AddOvercommitCandidate(task.at.node);", ""),
     ("tells: a minimum that is raised", "lib/scheduler/gang_events.cc",
      "gang->check_due |= LooksForRaised(tables, *gang);", ""),
     ("tells: a raised minimum that is missed", "lib/scheduler/raised_minimum.cc",
