@@ -16,6 +16,7 @@ if(TARGET musterd AND TARGET muster)
       add_test(NAME bench/local COMMAND Python3::Interpreter
         "${CMAKE_CURRENT_SOURCE_DIR}/local_check.py"
         $<TARGET_FILE:local_benchmark>)
+      set_target_properties(local_benchmark PROPERTIES EXCLUDE_FROM_ALL OFF)
       set_tests_properties(bench/local PROPERTIES LABELS local TIMEOUT 120)
     endif()
   endif()

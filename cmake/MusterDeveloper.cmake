@@ -38,6 +38,10 @@ endif()
 find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${MUSTER_CCACHE}")
+  if(MUSTER_PCH)  # Else it keeps nothing that was compiled with such headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${MUSTER_CCACHE}")
+  endif()
 endif()
 
 set(CMAKE_CXX_EXTENSIONS OFF)

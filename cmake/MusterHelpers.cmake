@@ -8,9 +8,9 @@
 # With MUSTER_UNITY a library's sources are compiled ten at a time: most of the time
 # of a source goes into headers that the others include as well. In one library no two
 # sources can then have the same name in an unnamed namespace, unless it has UNITY_BUILD OFF.
-function(muster_unity target)
+function(muster_unity target size)
   if(MUSTER_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
     # GCC takes what is unnamed in a source for unnamed in a header.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -36,7 +36,7 @@ function(muster_library_defaults target export_name)
       VERSION ${PROJECT_VERSION}
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-    muster_unity(${target})
+    muster_unity(${target} 10)
   endif()
   target_compile_features(${target} ${visible} cxx_std_20)
   target_include_directories(${target} ${visible}
@@ -117,12 +117,16 @@ function(muster_tool name)
 endfunction()
 
 # muster_benchmark(name SOURCES ... [LIBS ...]): a Google Benchmark program,
-# its main supplied; name it <part>_benchmark, for `./dev bench <part>`.
+# its main supplied; name it <part>_benchmark, for `./dev bench <part>`. Beside tests it is
+# built only where one of them runs it: that build does not measure.
 function(muster_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
   find_package(benchmark REQUIRED)
   muster_executable(${name} SOURCES ${arg_SOURCES}
                     LIBS ${arg_LIBS} benchmark::benchmark benchmark::benchmark_main)
+  if(MUSTER_TESTS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()
 
 # With MUSTER_PLAIN_TESTS the sources of tests are compiled without the sanitizers and
@@ -141,8 +145,7 @@ function(muster_plain_test name)
   endif()
 endfunction()
 
-# With MUSTER_PCH, for builds from scratch: two fifths of a test's compilation is
-# the same headers. Not where one edits, since it hides a missing include.
+# With MUSTER_PCH: an eighth of the compilation of eight tests' sources is the same headers.
 function(muster_precompile name)
   if(NOT TARGET muster_test_headers)
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cc" CONTENT "")
@@ -185,17 +188,24 @@ function(muster_discovery_script variable)
   endif()
 endfunction()
 
-# muster_test(name SOURCES ... [LIBS ...] [LABELS one] [TIMEOUT seconds] [INSTRUMENTED]):
+# muster_test(name SOURCES ... [LIBS ...] [LABELS one] [TIMEOUT seconds] [AT_ONCE n] [INSTRUMENTED]):
 # a GoogleTest program, each of its tests known to ctest as name/Suite.Test.
 # MUSTER_SHARED names the folder of the scenario data; a test that lacks it
 # calls GTEST_SKIP, and its program ends with 77, as ctest knows it. INSTRUMENTED: of a library that is all headers,
-# which the tests themselves compile (see muster_plain_test).
+# which the tests themselves compile (see muster_plain_test). AT_ONCE: see muster_unity; fewer
+# than 8 where they take long.
 function(muster_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTRUMENTED" "TIMEOUT;LABELS" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTRUMENTED" "TIMEOUT;LABELS;AT_ONCE" "SOURCES;LIBS")
   find_package(GTest REQUIRED)
   include(GoogleTest)
   muster_test_main()
   muster_executable(${name} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} muster_test_main)
+  if(NOT arg_AT_ONCE)
+    set(arg_AT_ONCE 8)
+  endif()
+  muster_unity(${name} ${arg_AT_ONCE})
+  # Replaces operator new: in a source of its own, where no caller sees its body.
+  set_source_files_properties(../allocation_count.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(NOT arg_INSTRUMENTED)
     muster_plain_test(${name})
     if(MUSTER_PCH)

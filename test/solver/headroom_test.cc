@@ -101,7 +101,7 @@ int64_t UsedBy(const World& w, const std::vector<Assignment>& tasks) {
   return used;
 }
 
-struct Tally {
+struct HeadroomTally {
   int yes = 0;
   int no = 0;         // Proven.
   int not_found = 0;  // Told as not proven.
@@ -109,7 +109,8 @@ struct Tally {
   int grown = 0;
 };
 
-void CheckGrowth(const Question& q, int64_t used, World* w, Tally* tally) {
+void CheckGrowth(const Question& q, int64_t used, World* w,
+                 HeadroomTally* tally) {
   const Resources left = {0, 0, q.headroom - used};
   w->request.headroom = &left;
   const uint64_t before = w->cluster.Hash();
@@ -119,7 +120,7 @@ void CheckGrowth(const Question& q, int64_t used, World* w, Tally* tally) {
   EXPECT_EQ(w->cluster.Hash() == before, grown == 0);
 }
 
-void Check(uint64_t seed, Tally* tally) {
+void Check(uint64_t seed, HeadroomTally* tally) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   const Question q = RandomQuestion(random);
@@ -152,7 +153,7 @@ void Check(uint64_t seed, Tally* tally) {
 }
 
 TEST(HeadroomOfUnlikeDevices, IsKeptAndANoIsProvenOrSaysThatItIsNot) {
-  Tally tally;
+  HeadroomTally tally;
   for (uint64_t seed = 1; seed <= 5000 && !testing::Test::HasFailure();
        ++seed) {
     Check(seed, &tally);

@@ -26,8 +26,8 @@ struct RandomLeaf {
 };
 
 // A question with everything in it, and the tree it is asked about.
-struct Instance {
-  explicit Instance(uint64_t seed) : random(seed) {
+struct MixInstance {
+  explicit MixInstance(uint64_t seed) : random(seed) {
     const uint32_t role_types = 1 + Below(3);
     for (uint32_t k = 0; k < role_types; ++k) want.push_back(1 + Below(3));
     for (uint32_t i = 0; i < role_types * 2; ++i) demand.push_back(Below(3));
@@ -89,7 +89,7 @@ struct Instance {
 // From the words of the header alone.
 class Oracle {
  public:
-  explicit Oracle(const Instance& instance) : in_(instance) {}
+  explicit Oracle(const MixInstance& instance) : in_(instance) {}
 
   std::optional<int64_t> Best() {
     std::vector<uint32_t> left = in_.want;
@@ -196,12 +196,12 @@ class Oracle {
     counts_[leaf][role_type] = 0;
   }
 
-  const Instance& in_;
+  const MixInstance& in_;
   std::vector<std::vector<uint32_t>> counts_;
   std::optional<int64_t> best_;
 };
 
-MixTree::Item Build(const Instance& in, MixTree* tree) {
+MixTree::Item Build(const MixInstance& in, MixTree* tree) {
   uint32_t block = 99, rack = 99;
   const std::vector<int64_t> none(in.want.size(), 0);
   tree->Open(0, none, true);  // Around both blocks: costs nothing.
@@ -226,7 +226,7 @@ TEST(MixTree, AgreesWithAllWaysThereAre) {
   uint32_t solved = 0;
   for (uint64_t seed = 1; seed <= 4000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Instance in(seed);
+    MixInstance in(seed);
     // The root of both blocks is of their level here, and judged like them.
     std::erase_if(in.rules, [](const MixRule& r) { return r.level == 0; });
     const MixQuestion question = in.Question();

@@ -161,7 +161,7 @@ class Random {
 };
 
 // How many random trees: MUSTER_PROPERTY_RUNS multiplies it.
-uint32_t Runs(uint32_t usual) {
+uint32_t RunsOf(uint32_t usual) {
   const char* factor = std::getenv("MUSTER_PROPERTY_RUNS");
   return factor == nullptr ? usual : usual * std::max(1, std::atoi(factor));
 }
@@ -227,7 +227,7 @@ void Check(const Case& c, const std::string& what) {
 }
 
 TEST(TreeKnapsackProperty, AgreesWithBruteForce) {
-  for (uint32_t seed = 1; seed <= Runs(3000); ++seed) {
+  for (uint32_t seed = 1; seed <= RunsOf(3000); ++seed) {
     Random random(seed);
     const int levels = static_cast<int>(random.Between(2, 5));
     Case c{RandomTree(random, levels, 3, 11), {}, {}};
@@ -240,7 +240,7 @@ TEST(TreeKnapsackProperty, AgreesWithBruteForce) {
 }
 
 TEST(TreeKnapsackProperty, AgreesWithMinPlus) {
-  for (uint32_t seed = 1; seed <= Runs(1000); ++seed) {
+  for (uint32_t seed = 1; seed <= RunsOf(1000); ++seed) {
     Random random(seed);
     const int levels = static_cast<int>(random.Between(2, 5));
     Case c{RandomTree(random, levels, 5, 120), {}, {}};
@@ -253,7 +253,7 @@ TEST(TreeKnapsackProperty, AgreesWithMinPlus) {
 }
 
 TEST(TreeKnapsackProperty, AgreesWithMinPlusOnDeepTrees) {
-  for (uint32_t seed = 1; seed <= Runs(500); ++seed) {
+  for (uint32_t seed = 1; seed <= RunsOf(500); ++seed) {
     Random random(seed);
     const int levels = static_cast<int>(random.Between(6, 9));
     Case c{RandomTree(random, levels, 2, 60), {}, {}};
@@ -269,7 +269,7 @@ TEST(TreeKnapsackProperty, AgreesWithMinPlusOnDeepTrees) {
 TEST(TreeKnapsackProperty, EqualQuestionsGetEqualAnswers) {
   TreeKnapsack used;
   TreeAnswer again;
-  for (uint32_t seed = 1; seed <= Runs(500); ++seed) {
+  for (uint32_t seed = 1; seed <= RunsOf(500); ++seed) {
     Random random(seed);
     const NumberTree tree =
         RandomTree(random, static_cast<int>(random.Between(2, 6)), 4, 200);
@@ -288,7 +288,7 @@ TEST(TreeKnapsackProperty, EqualQuestionsGetEqualAnswers) {
 // No leaf that is used could be exchanged for one beside it that leaves less
 // over.
 TEST(TreeKnapsackProperty, NoExchangeOfOneLeafIsTighter) {
-  for (uint32_t seed = 1; seed <= Runs(1000); ++seed) {
+  for (uint32_t seed = 1; seed <= RunsOf(1000); ++seed) {
     Random random(seed);
     const int levels = static_cast<int>(random.Between(2, 4));
     const NumberTree tree = RandomTree(random, levels, 5, 100);

@@ -20,12 +20,12 @@
 namespace muster::solver_test {
 namespace {
 
-constexpr int kLevels = 3;  // zone, block, rack; hosts are the fourth.
+constexpr int kLevelsOfTree = 3;  // zone, block, rack; hosts are the fourth.
 const char* const kNames[] = {"zone", "block", "rack", "host"};
 
 // Domains used by level, the hosts last: fewer at a wider level is better. In
 // front, the level of the smallest domain around all, negated.
-using Counts = std::array<int, kLevels + 2>;
+using Counts = std::array<int, kLevelsOfTree + 2>;
 
 class SmallTree {
  public:
@@ -66,8 +66,8 @@ class SmallTree {
     ASSERT_EQ(Count(nodes), best) << tasks << " tasks, within " << within;
     const Certificate& certificate = world_.result.certificate;
     EXPECT_TRUE(certificate.optimal);
-    ASSERT_EQ(certificate.levels.size(), kLevels + 1u);
-    for (int l = 0; l <= kLevels; ++l) {
+    ASSERT_EQ(certificate.levels.size(), kLevelsOfTree + 1u);
+    for (int l = 0; l <= kLevelsOfTree; ++l) {
       EXPECT_EQ(certificate.levels[l].used, static_cast<uint32_t>(best[l + 1]));
       EXPECT_EQ(certificate.levels[l].least,
                 static_cast<uint32_t>(best[l + 1]));
@@ -128,7 +128,7 @@ class SmallTree {
     if (result.certificate.optimal) {
       EXPECT_EQ(counts, best);
     }
-    int64_t top = BestScore(shape, best[kLevels + 1] == 1 ? tasks : 1);
+    int64_t top = BestScore(shape, best[kLevelsOfTree + 1] == 1 ? tasks : 1);
     if (!BruteForce(shape, tasks, within, &liked, top) || liked != best) {
       return false;
     }
@@ -146,8 +146,8 @@ class SmallTree {
     Gang gang;
     const uint32_t tasks = 1 + Below(9);
     gang.roles = {MakeRole("w", tasks, 1 + Below(2))};
-    const uint32_t required = Below(kLevels + 2);
-    *within = required <= kLevels ? static_cast<int>(required) : -1;
+    const uint32_t required = Below(kLevelsOfTree + 2);
+    *within = required <= kLevelsOfTree ? static_cast<int>(required) : -1;
     if (*within < 0) return gang;
     gang.groups.resize(1);
     gang.groups[0].topology.required = kNames[required];
@@ -194,10 +194,10 @@ class SmallTree {
     const TopologyIndex& index = world_.cluster.index(0);
     Counts counts{};
     int narrowest = -1;
-    for (int l = 0; l <= kLevels; ++l) {
+    for (int l = 0; l <= kLevelsOfTree; ++l) {
       std::set<uint32_t> used;
       for (const NodeIndex n : nodes) {
-        used.insert(l == kLevels ? n : index.domain_of[l][n]);
+        used.insert(l == kLevelsOfTree ? n : index.domain_of[l][n]);
       }
       counts[l + 1] = static_cast<int>(used.size());
       if (used.size() == 1) narrowest = l;

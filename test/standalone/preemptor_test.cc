@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Gang MakeGang(const std::string& key, uint32_t tasks, uint32_t gpus) {
+Gang GangOf(const std::string& key, uint32_t tasks, uint32_t gpus) {
   Role role{.name = "worker", .min_tasks = tasks, .desired_tasks = tasks};
   role.shape.devices.count = gpus;
   Gang gang;
@@ -49,14 +49,14 @@ std::vector<std::string> Keys(const VictimChoice& choice,
 TEST(PreemptorTest, TakesTheCheapestOfTheLowestPriority) {
   PlacementSolver solver = MakeSolver(3);
   for (const char* key : {"a", "b", "c"}) {
-    ASSERT_EQ(solver.Place(MakeGang(key, 1, 4))->fit, Fit::kFits);
+    ASSERT_EQ(solver.Place(GangOf(key, 1, 4))->fit, Fit::kFits);
   }
   const std::vector<PreemptibleGang> running = {
       {.gang = "a", .priority = 5, .cost = 1},
       {.gang = "b", .priority = 1, .cost = 90},
       {.gang = "c", .priority = 1, .cost = 80}};
   Preemptor preemptor;
-  const auto choice = preemptor.Choose(solver, MakeGang("p", 1, 4), running);
+  const auto choice = preemptor.Choose(solver, GangOf("p", 1, 4), running);
   ASSERT_TRUE(choice.ok()) << choice.status();
   EXPECT_EQ(choice->fit, Fit::kFits);
   EXPECT_THAT(Keys(*choice, running), ElementsAre("c"));
@@ -66,21 +66,21 @@ TEST(PreemptorTest, TakesTheCheapestOfTheLowestPriority) {
   // The solver is as it was, until the caller acts.
   EXPECT_EQ(solver.TasksOf("c").size(), 1u);
   ASSERT_TRUE(solver.Release("c").ok());
-  ASSERT_TRUE(solver.Hold(MakeGang("p", 1, 4), choice->tasks).ok());
+  ASSERT_TRUE(solver.Hold(GangOf("p", 1, 4), choice->tasks).ok());
   EXPECT_EQ(solver.TasksOf("p")[0].node, "n2");
 }
 
 TEST(PreemptorTest, TakesWhatAGangCanDoWithout) {
   PlacementSolver solver = MakeSolver(2);
-  Gang elastic = MakeGang("e", 1, 2);
+  Gang elastic = GangOf("e", 1, 2);
   elastic.roles[0].desired_tasks = 3;
   ASSERT_TRUE(solver.Place(elastic).ok());
   ASSERT_EQ(solver.Grow("e")->tasks.size(), 2u);
-  ASSERT_TRUE(solver.Place(MakeGang("s", 1, 2)).ok());
+  ASSERT_TRUE(solver.Place(GangOf("s", 1, 2)).ok());
   std::vector<PreemptibleGang> running = {{.gang = "e", .cost = 300},
                                           {.gang = "s", .cost = 150}};
   Preemptor preemptor;
-  const Gang p = MakeGang("p", 1, 2);
+  const Gang p = GangOf("p", 1, 2);
   EXPECT_THAT(Keys(*preemptor.Choose(solver, p, running), running),
               ElementsAre("e -1"));
   running[0].shrinkable = false;
@@ -97,7 +97,7 @@ TEST(PreemptorTest, TakesWhatAGangCanDoWithout) {
 
 TEST(PreemptorTest, RefusesWhatIsWrong) {
   PlacementSolver solver = MakeSolver(1);
-  ASSERT_TRUE(solver.Place(MakeGang("a", 1, 4)).ok());
+  ASSERT_TRUE(solver.Place(GangOf("a", 1, 4)).ok());
   Preemptor preemptor;
   const auto refused = [&](const Gang& gang,
                            std::vector<PreemptibleGang> running,
@@ -106,9 +106,9 @@ TEST(PreemptorTest, RefusesWhatIsWrong) {
     ASSERT_FALSE(choice.ok());
     EXPECT_THAT(std::string(choice.status().message()), HasSubstr(why));
   };
-  const Gang p = MakeGang("p", 1, 4);
-  refused(MakeGang("", 1, 1), {}, "gang.key");
-  refused(MakeGang("a", 1, 1), {}, "'a' has its places already");
+  const Gang p = GangOf("p", 1, 4);
+  refused(GangOf("", 1, 1), {}, "gang.key");
+  refused(GangOf("a", 1, 1), {}, "'a' has its places already");
   refused(p, {{.gang = "x"}}, "candidates[0].gang");
   refused(p, {{.gang = "a"}, {.gang = "a", .priority = 1}}, "twice");
   refused(p, {{.gang = "a", .cost = -1}}, "candidates[0].cost");
@@ -179,8 +179,8 @@ TEST(PreemptorPropertyTest, ChoosesAsBruteForceDoes) {
     std::vector<PreemptibleGang> running;
     std::vector<uint32_t> teams;
     while (gangs.size() < 7) {
-      const Gang gang = MakeGang("g" + std::to_string(random() % 1000),  //
-                                 1 + below(2), 1 + below(3));
+      const Gang gang = GangOf("g" + std::to_string(random() % 1000),  //
+                               1 + below(2), 1 + below(3));
       const auto placed = solver.Place(gang);
       if (!placed.ok()) continue;
       if (placed->fit != Fit::kFits) break;
@@ -193,7 +193,7 @@ TEST(PreemptorPropertyTest, ChoosesAsBruteForceDoes) {
     }
     const std::vector<int> budget = {static_cast<int>(1 + below(3)),
                                      static_cast<int>(1 + below(3))};
-    const Gang p = MakeGang("p", 1 + below(3), 1 + below(4));
+    const Gang p = GangOf("p", 1 + below(3), 1 + below(4));
     TeamBudget policy(teams, budget);
     Preemptor preemptor;
     const auto choice = preemptor.Choose(solver, p, running, &policy);

@@ -27,7 +27,7 @@ using ::testing::StartsWith;
 constexpr size_t kPreamble = 12;
 constexpr size_t kFrame = 12;
 
-std::string Message(const absl::Status& status) {
+std::string JournalError(const absl::Status& status) {
   return std::string(status.message());
 }
 
@@ -185,7 +185,7 @@ TEST(JournalTest, NothingIsWrittenBehindAnErrorAndTheErrorStays) {
   writer.Planned(bad);
   Record(story.records[0], &writer);
   EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(writer.Flush()), HasSubstr("decisions[0].kind: 99"));
+  EXPECT_THAT(JournalError(writer.Flush()), HasSubstr("decisions[0].kind: 99"));
   EXPECT_EQ(bytes.size(), before);
 }
 
@@ -199,7 +199,8 @@ TEST(JournalTest, WhatWasToldBeforeAnErrorIsWritten) {
   PlanRecord bad;
   bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
   writer->Planned(bad);
-  EXPECT_THAT(Message(writer->status()), StartsWith(path + ": a record: "));
+  EXPECT_THAT(JournalError(writer->status()),
+              StartsWith(path + ": a record: "));
   EXPECT_EQ(Scratch::Read(path), Written(story));
 }
 
@@ -208,7 +209,7 @@ TEST(JournalTest, AFullDiskIsAnError) {
   if (!full.ok()) GTEST_SKIP() << full.status();
   const absl::Status status = full->Append("bytes");
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(Message(status), HasSubstr("/dev/full: cannot write"));
+  EXPECT_THAT(JournalError(status), HasSubstr("/dev/full: cannot write"));
 }
 
 // --- Torn tails -------------------------------------------------------------
@@ -308,7 +309,7 @@ TEST(JournalTest, EveryFlippedBitIsFound) {
         ASSERT_TRUE(reading.torn.has_value());
       } else {
         ASSERT_FALSE(reading.status.ok());
-        ASSERT_THAT(Message(reading.status), StartsWith("j: "));
+        ASSERT_THAT(JournalError(reading.status), StartsWith("j: "));
       }
     }
   }
@@ -323,7 +324,7 @@ TEST(JournalTest, DamageIsNamedByRecordAndByteAndNothingIsCutOff) {
   const std::string path = scratch.Write("journal", bytes);
   const auto torn = RecoverJournal(path);
   EXPECT_EQ(torn.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(Message(torn.status()),
+  EXPECT_EQ(JournalError(torn.status()),
             path + ": record 2 at byte " + std::to_string(ends[1]) +
                 ": the checksum is not that of the record");
   EXPECT_EQ(Scratch::Read(path), bytes);
@@ -338,7 +339,7 @@ TEST(JournalTest, AnErrorStays) {
   auto reader = JournalReader::OfBytes(bytes);
   JournalRecord record;
   const absl::Status first = reader->Next(&record).status();
-  EXPECT_THAT(Message(first), HasSubstr("record 1"));
+  EXPECT_THAT(JournalError(first), HasSubstr("record 1"));
   EXPECT_EQ(reader->Next(&record).status(), first);
 }
 
@@ -361,7 +362,7 @@ TEST(JournalTest, AnUnknownRecordIsRefusedThoughItIsWhole) {
   bytes += later;
   const Reading reading = ReadBytes(bytes, story);
   EXPECT_EQ(reading.status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Message(reading.status),
+  EXPECT_EQ(JournalError(reading.status),
             "j: record 1 at byte " + std::to_string(at) +
                 ": field 9 is not known to this version (byte " +
                 std::to_string(at + kFrame) + ")");
@@ -371,15 +372,15 @@ TEST(JournalTest, ASecondHeaderIsAnError) {
   const Story story(6, 0);
   const std::string bytes = Written(story);
   const Reading reading = ReadBytes(bytes + bytes.substr(kPreamble), story);
-  EXPECT_THAT(Message(reading.status), HasSubstr("record 1"));
-  EXPECT_THAT(Message(reading.status), HasSubstr("a second header"));
+  EXPECT_THAT(JournalError(reading.status), HasSubstr("record 1"));
+  EXPECT_THAT(JournalError(reading.status), HasSubstr("a second header"));
 }
 
 TEST(JournalTest, AJournalThatBeginsWithAnEventIsAnError) {
   std::vector<size_t> ends;
   std::string bytes = Written(Story(6), &ends);
   bytes.erase(kPreamble, ends[0] - kPreamble);
-  EXPECT_EQ(Message(JournalReader::OfBytes(bytes, "j").status()),
+  EXPECT_EQ(JournalError(JournalReader::OfBytes(bytes, "j").status()),
             "j: record 0 at byte 12: the first record is no header");
 }
 
@@ -388,7 +389,7 @@ TEST(JournalTest, ForeignFilesAreNamed) {
   const std::string path = scratch.Write("foreign", "name,cpu_milli,memory\n");
   const auto reader = JournalReader::Open(path);
   EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Message(reader.status()),
+  EXPECT_EQ(JournalError(reader.status()),
             path + ": byte 0: is not a Muster journal");
   EXPECT_FALSE(RecoverJournal(path).ok());
   EXPECT_EQ(Scratch::Read(path), "name,cpu_milli,memory\n");

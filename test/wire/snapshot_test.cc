@@ -21,7 +21,7 @@ SchedulerState SomeState(uint64_t seed = 3) {
   return Filler(seed).Make<SchedulerState>();
 }
 
-std::string Message(const absl::Status& status) {
+std::string RestoreError(const absl::Status& status) {
   return std::string(status.message());
 }
 
@@ -42,11 +42,11 @@ TEST(SnapshotTest, AFileThatCannotBeReplacedIsLeftAlone) {
   const absl::Status status =
       WriteSnapshot(scratch.Path("no-such-folder/state"), SomeState());
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(status), HasSubstr("no-such-folder/state"));
+  EXPECT_THAT(RestoreError(status), HasSubstr("no-such-folder/state"));
 
   EXPECT_EQ(ReadSnapshot(scratch.Path("absent")).status().code(),
             absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(ReadSnapshot(scratch.Path("")).status()),
+  EXPECT_THAT(RestoreError(ReadSnapshot(scratch.Path("")).status()),
               HasSubstr("is not a regular file"));
 }
 
@@ -63,7 +63,7 @@ TEST(SnapshotTest, TruncationAtEveryByteIsFound) {
   for (size_t n = 0; n < bytes.size(); ++n) {
     const auto read = DecodeSnapshot(std::string_view(bytes).substr(0, n), "s");
     ASSERT_EQ(read.status().code(), absl::StatusCode::kDataLoss) << n;
-    ASSERT_THAT(Message(read.status()), StartsWith("s: byte ")) << n;
+    ASSERT_THAT(RestoreError(read.status()), StartsWith("s: byte ")) << n;
   }
 }
 
@@ -75,7 +75,7 @@ TEST(SnapshotTest, EveryFlippedBitIsFound) {
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
       const auto read = DecodeSnapshot(flipped, "s");
       ASSERT_FALSE(read.ok()) << "bit " << bit << " of byte " << i;
-      ASSERT_THAT(Message(read.status()), StartsWith("s: byte "));
+      ASSERT_THAT(RestoreError(read.status()), StartsWith("s: byte "));
     }
   }
 }
@@ -86,19 +86,19 @@ TEST(SnapshotTest, ForeignFilesAreNamed) {
     const std::string path = scratch.Write("foreign", text);
     const auto read = ReadSnapshot(path);
     EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(Message(read.status()),
+    EXPECT_EQ(RestoreError(read.status()),
               path + ": byte 0: is not a Muster snapshot");
   }
   std::string journal;
   JournalWriter writer(SomeState(), &journal);
-  EXPECT_THAT(Message(DecodeSnapshot(journal).status()),
+  EXPECT_THAT(RestoreError(DecodeSnapshot(journal).status()),
               HasSubstr("is not a Muster snapshot"));
 }
 
 TEST(SnapshotTest, AnotherFormatIsNamed) {
   std::string bytes = *EncodeSnapshot(SomeState());
   bytes[8] = 2;
-  EXPECT_EQ(Message(DecodeSnapshot(bytes, "s").status()),
+  EXPECT_EQ(RestoreError(DecodeSnapshot(bytes, "s").status()),
             "s: byte 8: the snapshot has format 2, this version reads format "
             "1");
 }

@@ -17,14 +17,15 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const char kStory[] = MUSTER_SCENARIO_DIR "/story-a-precious-node.yaml";
+const char kPreciousNode[] = MUSTER_SCENARIO_DIR "/story-a-precious-node.yaml";
 
 TEST(ReportCliTest, ARunWritesAPageWithTheFiguresThatItPrints) {
   if (!FindWebBundle("report").has_value()) {
     GTEST_SKIP() << "built without npm";
   }
   const TempFile page("page.html");
-  const SimRun ran = Sim({"run", kStory, "--json", "--report", page.path()});
+  const SimRun ran =
+      Sim({"run", kPreciousNode, "--json", "--report", page.path()});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json data = PageDataOf(page.Read());
   json printed = json::parse(ran.out);
@@ -46,7 +47,7 @@ TEST(ReportCliTest, WithoutABundleItIsToldBeforeAnythingRuns) {
     return;
   }
   const TempFile page("page.html", "", false);
-  const SimRun ran = Sim({"run", kStory, "--report", page.path()});
+  const SimRun ran = Sim({"run", kPreciousNode, "--report", page.path()});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("--report needs a build with npm"));
   EXPECT_EQ(ran.out, "");
@@ -58,7 +59,7 @@ TEST(ReportCliTest, AFileThatCannotBeWrittenIsBadInput) {
     GTEST_SKIP() << "built without npm";
   }
   const SimRun ran =
-      Sim({"run", kStory, "--report", "/proc/nowhere/at/all.html"});
+      Sim({"run", kPreciousNode, "--report", "/proc/nowhere/at/all.html"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err,
             "muster-sim: /proc/nowhere/at/all.html: cannot be written\n");

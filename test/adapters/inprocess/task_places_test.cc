@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr ResourceKind kCpu = 0;
-constexpr ResourceKind kGpu = 1;
+constexpr ResourceKind kDevices = 1;
 
 struct Log final : Observer {
   void PlaceChanged(const PlaceChange& change) override {
@@ -25,8 +25,8 @@ class TaskPlacesTest : public testing::Test {
  protected:
   TaskPlacesTest()
       : config_{.resources = {"cpu", "gpu"}, .device_kind = "gpu"},
-        real_usage_(2, kGpu),
-        metrics_(kGpu),
+        real_usage_(2, kDevices),
+        metrics_(kDevices),
         places_(config_, &real_usage_, &metrics_, &log_) {
     for (const char* key : {"a", "b"}) {
       Node node{.key = key, .capacity = {1000}};
@@ -57,7 +57,7 @@ class TaskPlacesTest : public testing::Test {
 
 TEST_F(TaskPlacesTest, ATaskHoldsItsPlaceUntilItLeaves) {
   EXPECT_EQ(used(kCpu), 600);
-  EXPECT_EQ(used(kGpu), 500);
+  EXPECT_EQ(used(kDevices), 500);
   places_.Leave(1, gang_, 0, TaskLife::kNone);
   EXPECT_EQ(used(kCpu), 0);
   EXPECT_EQ(task().incarnation, 1u);
@@ -70,7 +70,7 @@ TEST_F(TaskPlacesTest, ASuspendedTaskKeepsWhatTheHostLetsIt) {
   config_.host.suspended_keeps = {"cpu"};
   places_.Leave(1, gang_, 0, TaskLife::kSuspended);
   EXPECT_EQ(used(kCpu), 600);
-  EXPECT_EQ(used(kGpu), 0);
+  EXPECT_EQ(used(kDevices), 0);
   places_.Leave(2, gang_, 0, TaskLife::kNone);
   EXPECT_EQ(used(kCpu), 0);
 }
@@ -89,7 +89,7 @@ TEST_F(TaskPlacesTest, AMovedTaskTellsWhereItIs) {
   EXPECT_EQ(places_.AnswerFor(gang_, 0, TaskOutcome::kStarted, false).node, "");
   places_.Move(1, {.kind = LapseKind::kElsewhere, .node = "none"}, gang_, 0);
   EXPECT_EQ(real_usage_.key(task().node), "b");
-  EXPECT_EQ(used(kGpu), 500);
+  EXPECT_EQ(used(kDevices), 500);
 }
 
 }  // namespace

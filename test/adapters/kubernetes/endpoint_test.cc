@@ -30,7 +30,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-constexpr Millis kWall = 1'769'860'800'000;
+constexpr Millis kWallClock = 1'769'860'800'000;
 constexpr char kQueues[] = "/apis/muster.dev/v1alpha1/queues";
 
 // "n" has one GPU; the reviews know a token for each user, which is its name.
@@ -55,8 +55,8 @@ class EndpointTest : public testing::Test {
     host_options.clock = [this] { return now_.load(); };
     options.reviews.clock = host_options.clock;
     options.addresses = {{.host = "127.0.0.1"}};
-    auto host = Host::Create(&server_, std::move(host_options), now_, kWall,
-                             [](std::string_view) {});
+    auto host = Host::Create(&server_, std::move(host_options), now_,
+                             kWallClock, [](std::string_view) {});
     ASSERT_TRUE(host.ok()) << host.status();
     host_ = *std::move(host);
     auto endpoint = Endpoint::Start(std::move(options), &server_, host_.get());
@@ -178,8 +178,8 @@ TEST_F(EndpointTest, AFollowerIsReadyWhenItKnowsTheLeader) {
   options.election = {
       .namespace_name = "ns", .name = "muster", .identity = "other"};
   options.clock = [this] { return now_.load(); };
-  auto other =
-      Host::Create(&server_, options, now_, kWall, [](std::string_view) {});
+  auto other = Host::Create(&server_, options, now_, kWallClock,
+                            [](std::string_view) {});
   ASSERT_TRUE(other.ok()) << other.status();
   for (int i = 0; i < 1'000 && server_.lease().is_null(); ++i) {
     (*other)->Advance(now_);

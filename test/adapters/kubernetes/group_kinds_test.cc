@@ -30,8 +30,8 @@ api::Owner OwnerOf(const std::string& kind, const std::string& name,
   return owner;
 }
 
-api::MusterPodGroup GroupOf(int32_t minimum,
-                            std::vector<api::MemberGroup> groups = {}) {
+api::MusterPodGroup GroupWith(int32_t minimum,
+                              std::vector<api::MemberGroup> groups = {}) {
   api::MusterPodGroup group = GroupNamed("g", minimum);
   group.groups = std::move(groups);
   return group;
@@ -370,7 +370,7 @@ TEST(PlaceTest, APodThatIsRelabelledWhileItIsStoppedKeepsItsRoomUntilThen) {
   FakeApi api;
   api.grace = 30 * kSecond;
   api.AddNode("n", 2);
-  api.Put(GroupOf(2));
+  api.Put(GroupWith(2));
   AddMember("w0", "", &api);
   AddMember("w1", "", &api);
   api.Settle();
@@ -390,7 +390,7 @@ TEST(PlaceTest, APodThatIsRelabelledWhileItIsStoppedKeepsItsRoomUntilThen) {
 TEST(SubgroupsTest, EachHasItsMinimum) {
   FakeApi api;
   api.AddNode("n", 8);
-  api.Put(GroupOf(1, {{"ps", 1, {}}, {"worker", 2, {}}}));
+  api.Put(GroupWith(1, {{"ps", 1, {}}, {"worker", 2, {}}}));
   for (const char* name : {"w0", "w1", "w2"}) AddMember(name, "worker", &api);
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.On("n"), "");
@@ -405,8 +405,9 @@ TEST(SubgroupsTest, EachMayHaveATopologyOfItsOwn) {
   for (int n = 0; n < 4; ++n) {
     api.AddNode(absl::StrCat("n", n), 2, {{"rack", n < 2 ? "a" : "b"}});
   }
-  api::MusterPodGroup group = GroupOf(1, {{"left", 3, {.required = "rack"}},
-                                          {"right", 3, {.required = "rack"}}});
+  api::MusterPodGroup group = GroupWith(
+      1,
+      {{"left", 3, {.required = "rack"}}, {"right", 3, {.required = "rack"}}});
   api.Put(group);
   for (int i = 0; i < 3; ++i) {
     AddMember(absl::StrCat("l", i), "left", &api);
@@ -428,7 +429,7 @@ TEST(SubgroupsTest, EachMayHaveATopologyOfItsOwn) {
 TEST(SubgroupsTest, APodThatNamesNoneOfThemIsTold) {
   FakeApi api;
   api.AddNode("n", 8);
-  api.Put(GroupOf(1, {{"worker", 1, {}}}));
+  api.Put(GroupWith(1, {{"worker", 1, {}}}));
   AddMember("w0", "wroker", &api);
   api.Pass(2 * kSecond);
   EXPECT_EQ(api.On("n"), "");
@@ -498,7 +499,7 @@ TEST(MinPodsTest, AGroupThatGetsItsObjectGoesOnWithTheSameTasks) {
   AddCounted("w1", "2", &api);
   api.Settle();
   ASSERT_EQ(api.On("n"), "w0 w1");
-  api.Put(GroupOf(3));
+  api.Put(GroupWith(3));
   api.Settle();
   EXPECT_EQ(api.controller().scheduler().State().gangs.size(), 1u);
   // The gang runs, and takes more pods: none of it is anybody else's usage.

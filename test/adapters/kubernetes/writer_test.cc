@@ -17,13 +17,13 @@ using client::Urgency;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
-constexpr client::Millis kWall = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
+constexpr client::Millis kNoon = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
 const PodRef kPod{"ns", "p", "u1"};
 const std::string kPath = "/api/v1/namespaces/ns/pods/p";
 
 client::Write WriteOf(RequestBody body, uint64_t id = 7) {
   const ApiRequest request{id, std::move(body)};
-  auto write = ToWrite(request, {.instance = "replica-1"}, kWall);
+  auto write = ToWrite(request, {.instance = "replica-1"}, kNoon);
   EXPECT_TRUE(write.ok()) << write.status();
   return write.ok() ? *std::move(write) : client::Write();
 }
@@ -231,7 +231,7 @@ TEST(WriterTest, NamesThatLeaveTheirPartOfAPathAreRefused) {
           RequestBody(UnscheduledRequest{.pod = {"ns", bad, "u"}}),
           RequestBody(ReadRequest{.pod = {bad, "p", "u"}})}) {
       EXPECT_TRUE(
-          absl::IsInvalidArgument(ToWrite({1, body}, {}, kWall).status()))
+          absl::IsInvalidArgument(ToWrite({1, body}, {}, kNoon).status()))
           << bad;
     }
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kSecret[] = "S3CRET-TOKEN";
+constexpr char kBearerToken[] = "S3CRET-TOKEN";
 
 class Recorder final : public Receiver {
  public:
@@ -36,7 +36,7 @@ class Recorder final : public Receiver {
   void OnEnd(RequestId id, const RequestEnd& end) override {
     EXPECT_FALSE(answers[id].end.has_value());
     // No error quotes what a request shows to the server.
-    EXPECT_EQ(end.status.ToString().find(kSecret), std::string::npos);
+    EXPECT_EQ(end.status.ToString().find(kBearerToken), std::string::npos);
     answers[id].end = end;
   }
 
@@ -57,7 +57,8 @@ class CurlTransportTest : public testing::Test {
     }
     access_.server = server_->url();
     access_.ca_pem = server_->Text("server.pem");
-    access_.credentials = FixedCredentials({.token = kSecret, .generation = 1});
+    access_.credentials =
+        FixedCredentials({.token = kBearerToken, .generation = 1});
   }
 
   void Connect(CurlOptions options = {}) {

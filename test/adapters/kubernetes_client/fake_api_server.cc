@@ -18,7 +18,7 @@ uint64_t Number(const std::string& text) {
   return std::strtoull(text.c_str(), nullptr, 10);
 }
 
-std::string Json(const std::string& name, const StoredObject& object) {
+std::string ObjectJson(const std::string& name, const StoredObject& object) {
   return R"({"metadata":{"name":")" + name + R"(","uid":")" + object.uid +
          R"(","resourceVersion":")" + std::to_string(object.version) +
          R"("},"spec":{"text":"}\"\\n{"}})";
@@ -135,7 +135,7 @@ void FakeApiServer::AnswerList(RequestId id) {
   std::string items, next;
   uint64_t count = 0;
   for (auto it = then.upper_bound(after); it != then.end(); ++it) {
-    items += (items.empty() ? "" : ",") + Json(it->first, it->second);
+    items += (items.empty() ? "" : ",") + ObjectJson(it->first, it->second);
     if (++count == limit && std::next(it) != then.end()) {
       next = std::to_string(at) + "." + it->first;
       break;
@@ -161,8 +161,8 @@ void FakeApiServer::FillWatch(Exchange* watch) {
   for (const Change& change : history_) {
     if (change.version <= watch->seen) continue;
     watch->pending += std::string(R"({"type":")") + change.type +
-                      R"(","object":)" + Json(change.name, change.object) +
-                      "}\n";
+                      R"(","object":)" +
+                      ObjectJson(change.name, change.object) + "}\n";
     watch->seen = change.version;
   }
   const bool news = version_ > watch->seen;

@@ -14,7 +14,7 @@ namespace {
 // "-----BEGIN X-----" in base64.
 constexpr char kPem[] = "LS0tLS1CRUdJTiBYLS0tLS0=";
 constexpr char kPlainPem[] = "-----BEGIN X-----";
-constexpr char kSecret[] = "S3CRET-TOKEN";
+constexpr char kConfigSecret[] = "S3CRET-TOKEN";
 
 std::string Config(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
@@ -63,7 +63,7 @@ TEST(KubeconfigTest, APluginIsRead) {
 }
 
 TEST(KubeconfigTest, EachMistakeNamesItsFieldAndNoSecret) {
-  const std::string secret = std::string("token: ") + kSecret;
+  const std::string secret = std::string("token: ") + kConfigSecret;
   const std::pair<std::string, const char*> cases[] = {
       {"", "config: expected a mapping"},
       {"a: [", "config:1:1: cannot be read as YAML"},
@@ -87,17 +87,17 @@ TEST(KubeconfigTest, EachMistakeNamesItsFieldAndNoSecret) {
        "certificate-authority-data: is no base64"},
       {Config(kServer + ", certificate-authority-data: QUJD", secret),
        "certificate-authority-data: is no PEM"},
-      {Config(kServer, std::string("client-key-data: ") + kSecret),
+      {Config(kServer, std::string("client-key-data: ") + kConfigSecret),
        "users[0].user.client-key-data: is no base64"},
-      {Config(kServer, std::string("username: x, password: ") + kSecret),
+      {Config(kServer, std::string("username: x, password: ") + kConfigSecret),
        "users[0].user.username: is not supported"},
-      {Config(kServer, std::string("password: ") + kSecret),
+      {Config(kServer, std::string("password: ") + kConfigSecret),
        "users[0].user.password: is not supported"},
       {Config(kServer, "auth-provider: {name: gcp}"),
        "users[0].user.auth-provider: is not supported"},
       {Config(kServer, "as: root, " + secret),
        "users[0].user.as: is not supported"},
-      {Config(kServer, std::string("token: \"") + kSecret + "\\nX: y\""),
+      {Config(kServer, std::string("token: \"") + kConfigSecret + "\\nX: y\""),
        "users[0].user.token: is more than one line"},
       {Config(kServer, std::string("client-certificate-data: ") + kPem),
        "users[0].user.client-key: is missing"},
@@ -118,7 +118,7 @@ TEST(KubeconfigTest, EachMistakeNamesItsFieldAndNoSecret) {
     const std::string message(config.status().message());
     EXPECT_NE(message.find(what), std::string::npos)
         << message << "\nin " << text;
-    EXPECT_EQ(message.find(kSecret), std::string::npos) << message;
+    EXPECT_EQ(message.find(kConfigSecret), std::string::npos) << message;
   }
 }
 
@@ -159,7 +159,7 @@ TEST_F(FilesTest, FilesBesideTheKubeconfigAreRead) {
   Write("ca.pem", std::string(kPlainPem) + "ca");
   Write("c.pem", std::string(kPlainPem) + "c");
   Write("k.pem", std::string(kPlainPem) + "k");
-  Write("token", std::string(kSecret) + "\n");
+  Write("token", std::string(kConfigSecret) + "\n");
   const std::string file =
       Write("config", Config(kServer + ", certificate-authority: ca.pem",
                              "client-certificate: c.pem, client-key: k.pem, "
@@ -169,7 +169,7 @@ TEST_F(FilesTest, FilesBesideTheKubeconfigAreRead) {
   EXPECT_EQ(access->ca_pem, std::string(kPlainPem) + "ca");
   const auto credential = access->credentials->Get(0);
   ASSERT_TRUE(credential.ok());
-  EXPECT_EQ(credential->token, kSecret);
+  EXPECT_EQ(credential->token, kConfigSecret);
   EXPECT_EQ(credential->certificate_pem, std::string(kPlainPem) + "c");
   EXPECT_EQ(credential->key_pem, std::string(kPlainPem) + "k");
 }
@@ -180,10 +180,10 @@ TEST_F(FilesTest, AFileThatIsMissingOrNoPemIsNamed) {
   EXPECT_NE(LoadKubeconfig(file, "").status().message().find(
                 "certificate-authority: " + folder_ + "/ca.pem"),
             std::string::npos);
-  Write("ca.pem", kSecret);
+  Write("ca.pem", kConfigSecret);
   const absl::Status status = LoadKubeconfig(file, "").status();
   EXPECT_NE(status.message().find("ca.pem is no PEM file"), std::string::npos);
-  EXPECT_EQ(status.message().find(kSecret), std::string::npos);
+  EXPECT_EQ(status.message().find(kConfigSecret), std::string::npos);
   EXPECT_TRUE(absl::IsNotFound(LoadKubeconfig(folder_ + "/no", "").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(LoadKubeconfig(folder_, "").status()));
 }
@@ -199,7 +199,7 @@ TEST_F(FilesTest, ThePlaceOfTheKubeconfigIsThatOfKubectl) {
 
 TEST_F(FilesTest, APodFindsItsCluster) {
   Write("ca.crt", kPlainPem);
-  Write("token", std::string(kSecret) + "\n");
+  Write("token", std::string(kConfigSecret) + "\n");
   Write("namespace", "muster\n");
   auto access =
       InClusterAccess(Variables({{"KUBERNETES_SERVICE_HOST", "fd00::1"},
@@ -209,7 +209,7 @@ TEST_F(FilesTest, APodFindsItsCluster) {
   EXPECT_EQ(access->server, "https://[fd00::1]:443");
   EXPECT_EQ(access->ca_pem, kPlainPem);
   EXPECT_EQ(access->namespace_name, "muster");
-  EXPECT_EQ(access->credentials->Get(0)->token, kSecret);
+  EXPECT_EQ(access->credentials->Get(0)->token, kConfigSecret);
 }
 
 TEST_F(FilesTest, OutsideAPodIsToldApart) {

@@ -13,7 +13,7 @@ namespace muster::local {
 namespace {
 
 using ::testing::ElementsAre;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 Time At(int64_t seconds) { return seconds * kSecond; }
 
@@ -33,8 +33,8 @@ std::vector<std::string> Told(const JobRow& row,
                               const std::vector<TaskRow>& tasks,
                               const std::vector<NewsRow>& news) {
   std::vector<std::string> told;
-  const Json line = TimelineJson(row, tasks, news);
-  for (const Json& event : line["events"]) {
+  const OrderedJson line = TimelineJson(row, tasks, news);
+  for (const OrderedJson& event : line["events"]) {
     told.push_back(absl::StrCat(event["at"].get<double>(), " ",
                                 event["what"].get<std::string>()));
     if (event.contains("lost")) {
@@ -88,7 +88,7 @@ TEST(TimelineTest, WhatIsStillStoppingHasLostNothingYet) {
 }
 
 TEST(TimelineTest, AStartTellsItsTasksAndTheirDevices) {
-  const Json line = TimelineJson(
+  const OrderedJson line = TimelineJson(
       Job(), {Attempt(1, 110, 0, {3}), Attempt(1, 111, 0, {0, 1}, 1)}, {});
   EXPECT_EQ(line["events"][1]["text"], "2 tasks, GPU 0, 1, 3");
   EXPECT_EQ(line["attempts"].size(), 2u);

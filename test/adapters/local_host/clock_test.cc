@@ -9,7 +9,7 @@ namespace {
 
 constexpr Time kDay = int64_t{24} * 3600 * kSecond;
 constexpr Time kStart = 20'000 * kDay;
-constexpr Duration kHour = 3600 * kSecond;
+constexpr Duration kOneHour = 3600 * kSecond;
 
 // A machine whose clocks the test sets.
 struct Machine {
@@ -32,12 +32,12 @@ TEST(ClockTest, ItTellsTheTimeOfDay) {
   Machine machine;
   Clock clock(machine.Sources());
   EXPECT_EQ(clock.Now(), kStart);
-  machine.Pass(kHour);
-  EXPECT_EQ(clock.Now(), kStart + kHour);
+  machine.Pass(kOneHour);
+  EXPECT_EQ(clock.Now(), kStart + kOneHour);
 }
 
 TEST(ClockTest, AJumpOfTheWallIsNoneOfIt) {
-  for (const Duration jump : {kHour, -kHour}) {
+  for (const Duration jump : {kOneHour, -kOneHour}) {
     Machine machine;
     Clock clock(machine.Sources());
     machine.wall += jump;
@@ -52,7 +52,7 @@ TEST(ClockTest, AJumpOfTheWallIsNoneOfIt) {
 TEST(ClockTest, InTheEndItIsTheWallsTime) {
   Machine machine;
   Clock clock(machine.Sources());
-  machine.wall += kHour;
+  machine.wall += kOneHour;
   Time before = clock.Now();
   for (int minute = 0; minute < 9 * 24 * 60; ++minute) {
     machine.Pass(60 * kSecond);
@@ -67,22 +67,22 @@ TEST(ClockTest, InTheEndItIsTheWallsTime) {
 TEST(ClockTest, ItNeverGoesBack) {
   Machine machine;
   Clock clock(machine.Sources());
-  machine.Pass(kHour);
+  machine.Pass(kOneHour);
   const Time now = clock.Now();
-  machine.steady -= kHour;  // Which no such clock does.
+  machine.steady -= kOneHour;  // Which no such clock does.
   machine.wall = 0;
   EXPECT_EQ(clock.Now(), now);
-  clock.NotBefore(now + kHour);
-  EXPECT_EQ(clock.Now(), now + kHour);
+  clock.NotBefore(now + kOneHour);
+  EXPECT_EQ(clock.Now(), now + kOneHour);
   clock.NotBefore(now);
-  EXPECT_EQ(clock.Now(), now + kHour);
+  EXPECT_EQ(clock.Now(), now + kOneHour);
 }
 
 TEST(ClockTest, TheNextProgramOfTheSameStartGoesOnWithIt) {
   Machine machine;
   Clock clock(machine.Sources());
   const std::string kept = clock.Save();
-  machine.wall -= kHour;
+  machine.wall -= kOneHour;
   machine.Pass(10 * kSecond);
   Clock next(machine.Sources(), kept);
   EXPECT_EQ(next.Now(), kStart + 10 * kSecond);
@@ -91,16 +91,16 @@ TEST(ClockTest, TheNextProgramOfTheSameStartGoesOnWithIt) {
 TEST(ClockTest, AnotherStartOrATextThatIsNoneBeginsWithTheWall) {
   Machine machine;
   const std::string kept = Clock(machine.Sources()).Save();
-  machine.wall += kHour;
+  machine.wall += kOneHour;
   ASSERT_EQ(Clock(machine.Sources(), kept).Now(), kStart);
   for (const std::string& text :
        {std::string(), std::string("boot-1"), std::string("boot-1 x"),
         std::string("boot-1 9223372036854775807"), kept + kept,
         std::string("boot-2 5")}) {
-    EXPECT_EQ(Clock(machine.Sources(), text).Now(), kStart + kHour) << text;
+    EXPECT_EQ(Clock(machine.Sources(), text).Now(), kStart + kOneHour) << text;
   }
   machine.boot = "";
-  EXPECT_EQ(Clock(machine.Sources(), " 5").Now(), kStart + kHour);
+  EXPECT_EQ(Clock(machine.Sources(), " 5").Now(), kStart + kOneHour);
 }
 
 TEST(ClockTest, TimesThatNoSchedulerTakesAreNotTold) {
@@ -111,7 +111,7 @@ TEST(ClockTest, TimesThatNoSchedulerTakesAreNotTold) {
   Clock late(machine.Sources());
   EXPECT_EQ(late.Now(), kMaxTime);
   machine.Pass(0);
-  machine.steady += kHour;
+  machine.steady += kOneHour;
   EXPECT_EQ(late.Now(), kMaxTime);
 }
 

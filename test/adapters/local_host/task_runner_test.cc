@@ -349,7 +349,7 @@ TEST_F(TaskRunnerTest, ALostTaskIsToldWhenNothingOfItIsLeft) {
     return runner_->any();
   }));
   ExpectNext(Key(1), Kind::kLost);
-  const auto process = StatOf(pid);  // Who has its remains may be slow.
+  const auto process = local::StatOf(pid);  // Who has its remains may be slow.
   EXPECT_TRUE(!process || process->state == 'Z');
   EXPECT_EQ(runner_->look_at(), kForever);
 }

@@ -12,7 +12,7 @@
 namespace muster::local {
 namespace {
 
-constexpr uint32_t kNobody = 65534;
+constexpr uint32_t kNobodysId = 65534;
 
 class ShimUserTest : public testing::Test {
  protected:
@@ -22,7 +22,8 @@ class ShimUserTest : public testing::Test {
 
   ShimSpec Script(const std::string& script) const {
     ShimSpec spec = run_.Script(script);
-    spec.user = ShimUser{.uid = kNobody, .gid = kNobody, .groups = {5, 6}};
+    spec.user =
+        ShimUser{.uid = kNobodysId, .gid = kNobodysId, .groups = {5, 6}};
     return spec;
   }
 
@@ -69,7 +70,7 @@ TEST_F(ShimUserTest, OtherFilesAreOpenedAsTheUser) {
   EXPECT_EQ(run_.Run(spec, 1).code, 0);
   struct stat status{};
   ASSERT_EQ(stat(spec.output.c_str(), &status), 0);
-  EXPECT_EQ(status.st_uid, kNobody);
+  EXPECT_EQ(status.st_uid, kNobodysId);
 }
 
 TEST_F(ShimUserTest, LinksAreNotFollowed) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kNobody = 65534;
+constexpr uint32_t kOtherUser = 65534;
 
 class ShimVariableTest : public testing::Test {
  protected:
@@ -90,7 +90,7 @@ TEST_F(ShimVariableTest, FilesAreReadWithTheRightsOfTheTask) {
   Write(keys + "/token", "t0k3n");
   chmod((keys + "/token").c_str(), 0600);
   ShimSpec spec = run_.Script("true");
-  spec.user = ShimUser{.uid = kNobody, .gid = kNobody};
+  spec.user = ShimUser{.uid = kOtherUser, .gid = kOtherUser};
   spec.variables = {{"TOKEN", "token", {keys}}};
   EXPECT_EQ(run_.Run(spec, 0).message,
             "variable 'TOKEN': " + keys + "/token: Permission denied");

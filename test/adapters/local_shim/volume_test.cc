@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kNobody = 65534;
+constexpr uint32_t kAnyUser = 65534;
 
 void Write(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
@@ -46,7 +46,7 @@ class ShimVolumeTest : public testing::Test {
   ShimSpec Script(const std::string& script) const {
     ShimSpec spec = run_.Script(script);
     if (geteuid() == 0) {
-      spec.user = ShimUser{.uid = kNobody, .gid = kNobody};
+      spec.user = ShimUser{.uid = kAnyUser, .gid = kAnyUser};
     }
     return spec;
   }
@@ -60,7 +60,7 @@ class ShimVolumeTest : public testing::Test {
     std::string path = run_.folder() + "/" + name;
     fs::create_directories(path);
     if (geteuid() == 0) {
-      EXPECT_EQ(chown(path.c_str(), kNobody, kNobody), 0);
+      EXPECT_EQ(chown(path.c_str(), kAnyUser, kAnyUser), 0);
     }
     return path;
   }
@@ -140,7 +140,7 @@ TEST_F(ShimVolumeTest, AnEmptyFolderIsTheTasksAndGoesWithIt) {
   spec.environment.push_back("AT=" + volume.path);
   spec.umask = 077;
   EXPECT_EQ(run_.Run(spec).code, 0);
-  const uint32_t uid = geteuid() == 0 ? kNobody : geteuid();
+  const uint32_t uid = geteuid() == 0 ? kAnyUser : geteuid();
   EXPECT_EQ(run_.Output(),
             "700 " + std::to_string(uid) + "\na\nc\nfile\nlink\n");
   EXPECT_TRUE(NothingIsLeft());
@@ -241,7 +241,7 @@ TEST_F(ShimMountTest, ATaskFindsItsVolumesAndNobodyElseDoes) {
   spec.mounts = {{.volume = 0, .target = at}};
   spec.environment.push_back("AT=" + at);
   EXPECT_EQ(run_.Run(spec).code, 0) << run_.Output();
-  const uint32_t uid = geteuid() == 0 ? kNobody : geteuid();
+  const uint32_t uid = geteuid() == 0 ? kAnyUser : geteuid();
   EXPECT_EQ(run_.Output(), "42\n" + std::to_string(uid) + "\n");
   EXPECT_EQ(ReadText(data + "/made"), "new\n");
   EXPECT_TRUE(fs::is_empty(at)) << "the machine has no such mount";

@@ -15,7 +15,8 @@
 namespace muster::inprocess {
 namespace {
 
-constexpr Preset kPresets[] = {Preset::kSmall, Preset::kMedium, Preset::kLarge};
+constexpr Preset kAllPresets[] = {Preset::kSmall, Preset::kMedium,
+                                  Preset::kLarge};
 
 // As the page writes numbers: 12,500.
 std::string Grouped(int64_t number) {
@@ -54,8 +55,9 @@ class GeneratePageTest : public testing::Test {
   // Of each preset, what `cell` says.
   template <typename Cell>
   void ExpectPresets(const std::string& key, Cell cell) const {
-    ExpectRow("| " + key + " |", Row({key, cell(kPresets[0]), cell(kPresets[1]),
-                                      cell(kPresets[2])}));
+    ExpectRow("| " + key + " |",
+              Row({key, cell(kAllPresets[0]), cell(kAllPresets[1]),
+                   cell(kAllPresets[2])}));
   }
 
   std::vector<std::string> lines_;

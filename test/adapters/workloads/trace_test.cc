@@ -9,7 +9,7 @@
 namespace muster::inprocess {
 namespace {
 
-constexpr char kMissing[] = "is not there: MUSTER_SHARED names its folder";
+constexpr char kNotThere[] = "is not there: MUSTER_SHARED names its folder";
 
 // Runs a trace and checks the real usage; returns what was measured.
 Metrics RunTrace(absl::StatusOr<Trace> trace, uint64_t jobs, bool validate) {
@@ -45,7 +45,7 @@ std::string Muri(const std::string& name) {
 TEST(TraceTest, OpenbAsItIs) {
   const std::string nodes = Openb("openb_node_list_gpu_node.csv.gz");
   const std::string pods = Openb("openb_pod_list_default.csv.gz");
-  if (nodes.empty() || pods.empty()) GTEST_SKIP() << "openb " << kMissing;
+  if (nodes.empty() || pods.empty()) GTEST_SKIP() << "openb " << kNotThere;
   const Metrics m =
       RunTrace(LoadOpenb({.nodes = nodes, .pods = pods}), 8152, false);
   std::vector<Duration> completions;
@@ -61,7 +61,7 @@ TEST(TraceTest, OpenbAsItIs) {
 TEST(TraceTest, OpenbWithPrioritiesOnASixthOfItsNodes) {
   const std::string nodes = Openb("openb_node_list_gpu_node.csv.gz");
   const std::string pods = Openb("openb_pod_list_gpushare40.csv.gz");
-  if (nodes.empty() || pods.empty()) GTEST_SKIP() << "openb " << kMissing;
+  if (nodes.empty() || pods.empty()) GTEST_SKIP() << "openb " << kNotThere;
   auto trace = LoadOpenb({.nodes = nodes,
                           .pods = pods,
                           .copies = 3,
@@ -91,7 +91,7 @@ TEST_P(MuriTest, EveryJobRuns) {
   const std::string jobs = Muri(std::string(c.trace) + ".csv.gz");
   const std::string overhead = Muri("overhead.csv");
   if (nodes.empty() || jobs.empty() || overhead.empty()) {
-    GTEST_SKIP() << "muri " << kMissing;
+    GTEST_SKIP() << "muri " << kNotThere;
   }
   const Metrics m = RunTrace(LoadMuri({.nodes = nodes,
                                        .jobs = jobs,
