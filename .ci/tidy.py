@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """clang-tidy on lib/ and adapters/, with the checks of .clang-tidy.
 
-    tidy.py ROOT BUILD [--jobs N] [--part K/N] [FILE...]
+    tidy.py ROOT BUILD [--jobs N] [--part K/N] [--since COMMIT] [FILE...]
 
 BUILD has a compile_commands.json. Nearly all of clang-tidy's time goes into headers
 of the system, so files of one folder are looked at as one, which includes them; those
 whose names collide with the others' are looked at apart. Without FILE (.cc) it is
-all that git knows, or of N parts the K-th. Exits with 1 if something was found.
+all that git knows, or of N parts the K-th. With COMMIT it is what changed after it: a
+header by way of a source that includes it. Exits with 1 if something was found.
 """
 
 import argparse
@@ -69,6 +70,20 @@ def tidy(root, folder, flags, files):
     return told.stdout or (told.stderr if told.returncode else "")
 
 
+def changed(root, commit):
+    """The sources that changed since the commit, and one for each header that did."""
+    def git(*words):
+        return subprocess.run(["git", "-C", root, *words], text=True, stdout=subprocess.PIPE, check=False).stdout.split()
+    result = set()
+    for file in git("diff", "--name-only", "--diff-filter=d", commit, "--", "lib", "adapters", "include"):
+        if file.endswith(".cc"):
+            result.add(file)
+        elif file.endswith(".h"):
+            users = git("grep", "-lF", f'"{file.removeprefix("include/")}"', "--", "lib/*.cc", "adapters/*.cc")
+            result.update([user for user in users if user == file[:-1] + "cc"] or users[:1])
+    return result
+
+
 def findings(text):
     """The messages, each with its notes, in the order in which they are said."""
     return re.split(r"^(?=\S+:\d+:\d+: (?:warning|error): )", text, flags=re.M)
@@ -81,14 +96,20 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N")
+    parser.add_argument("--since", metavar="COMMIT")
     parser.add_argument("files", nargs="*", metavar="FILE")
     args = parser.parse_intermixed_args()
     root, build = args.root.resolve(), args.build.resolve()
     wanted = {os.path.relpath(file, root) for file in args.files}
+    if args.since:
+        wanted |= changed(root, args.since)
+        if not wanted:
+            print(f"nothing changed since {args.since}")
+            return
     k, n = args.part
     todo = batches(root, build, wanted)[k - 1::n]
     count = sum(len(files) for _, files in todo)
-    if count < max(1, len(wanted)):
+    if count < max(0 if args.since else 1, len(args.files)):
         sys.exit("tidy: not every FILE is a .cc file of lib/ or adapters/ that is built")
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)

@@ -87,7 +87,7 @@ def one_device(daemon):
     title("One GPU, three jobs in turn; test-p1 is urgent and takes it from test2, which goes on "
           "from its last checkpoint.")
     story = Story(daemon)
-    pace, steps, every = 0.05, 30, 5
+    pace, steps, every = 0.05, 60, 5
 
     def train(name, count, *options):
         return story.submit("submit", "--name", name, "--gpus", 1, "--grace", "5s", *options, "--",

@@ -105,11 +105,11 @@ TEST(HttpServerTest, OneWhoDoesNotReadHoldsUpNobodyAndIsLetGo) {
       [](const HttpRequest&, const Reply& reply) {
         reply({.body = std::string(16 << 20, 'x')});
       },
-      {.transfer = std::chrono::milliseconds(1'000)});
+      {.transfer = std::chrono::milliseconds(4'000)});
   HttpClient slow(server->ports()[0]);
   slow.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(Get(server->ports()[0], "/").size(), (16u << 20) + 4);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(4'500));
   // What lies in between is all that it gets.
   EXPECT_EQ(slow.Receive(), "");
 }
