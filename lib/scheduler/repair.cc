@@ -133,7 +133,12 @@ void Repair::RepairGang(GangIndex g) {
     return;
   }
   if (leaving.empty() && IsReplaceable(r)) {
-    if (Replace(g, spec, r.repair_reason)) return;
+    if (Replace(g, spec, r.repair_reason)) {
+      // What a raised minimum asks besides could not be looked for before.
+      GangEdit gang(tables_, g);
+      gang->check_due |= LooksForRaised(tables_, *gang);
+      return;
+    }
     if (tables_.now - r.since < tables_.config.replacement_timeout) return;
   }
   if (IsLive(r) && SparedUntil(r) > tables_.now) return;

@@ -59,6 +59,15 @@ TEST_F(RaisedMinimum, WhatItLacksIsPlacedBesideTheOthers) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
+TEST_F(RaisedMinimum, ATaskThatIsLostMeanwhileComesBackInTheSamePass) {
+  Nodes({2, 2});
+  Runs(Job("a", 2));
+  Resize("a", 3, 3);
+  s.Answers("a", {0, 0}, TaskOutcome::kFailed);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n1", "grow a: n2"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+}
+
 TEST_F(RaisedMinimum, WithoutRoomWhatRunsGoesOn) {
   Nodes({2});
   Runs(Job("a", 2));
