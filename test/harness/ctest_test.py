@@ -19,7 +19,7 @@ import reported  # noqa: E402
 import skips  # noqa: E402
 
 MOST_SECONDS = 1800
-DISABLED = {"wire_test/GoldenTest.WriteThisVersion"}
+DISABLED = {"wire_replay_test/GoldenTest.WriteThisVersion"}
 STORY = """
 import sys
 sys.path.insert(0, {path!r})

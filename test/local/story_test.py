@@ -211,7 +211,9 @@ class StoryTest(unittest.TestCase):
         low = d.submit(["sh", "-c", f"echo $$$$; read line < {go}"], gpus=1)
         d.until(lambda: d.output(low))
         pid = int(d.output(low))
-        high = d.submit(["sh", "-c", f"grep State /proc/{pid}/status"], gpus=1, priority="high")
+        # A kernel that is busy takes its time with a stop that was asked.
+        look = f"for i in 1 2 3 4 5 6 7 8 9; do grep '(stopped)' /proc/{pid}/status && exit; sleep 0.2; done"
+        high = d.submit(["sh", "-c", look], gpus=1, priority="high")
         self.assertEqual(d.finished(high)["exit_code"], 0)
         self.assertIn("T (stopped)", d.output(high))
         go.write_text("\n")
