@@ -9,6 +9,7 @@
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/pass.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/real_place.h"
 #include "lib/scheduler/snapshot.h"
 
@@ -243,6 +244,13 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   if (!record.budget_exhausted) EndRound(tables);
   for (const GangIndex g : LookedAt(tables, record)) {
     GangEdit(tables, g)->check_due = false;
+  }
+  // A pass that ends early may leave what a raised minimum asks besides.
+  for (const std::string& key : record.check_due) {
+    const GangIndex g = tables.gangs.Find(key);
+    if (g != kNoGang && LooksForRaised(tables, tables.gangs.at(g))) {
+      GangEdit(tables, g)->check_due = true;
+    }
   }
   return TakeAnswers(tables, record);
 }
