@@ -17,6 +17,7 @@
 #include "lib/scheduler/real_place.h"
 #include "lib/scheduler/rules.h"
 #include "lib/scheduler/unnamed_devices.h"
+#include "lib/scheduler/validate.h"
 
 namespace muster {
 namespace {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/api/unix_time.h"
 #include "adapters/kubernetes/api/writers.h"
+#include "muster/ids.h"
 
 namespace muster::kubernetes {
 
