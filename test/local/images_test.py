@@ -290,19 +290,27 @@ class PodmanTest(ImagesTest):
         self.assertEqual(removed[-5:], ["rm", "--force", "--ignore", "--time=0", "muster-1-0-0-1"])
 
     def test_a_stop_waits_for_the_container(self):
-        """It is told while podman is about to make the container."""
-        program = self.d.folder / "podman"
-        slow = program.read_text().replace(
-            "child = subprocess", "import time; time.sleep(1)\nchild = subprocess")
-        program.write_text(slow)
+        """It is told while podman is about to make the container, and reaches it when it is there."""
+        program, words = self.d.folder / "podman", self.d.folder / "words"
+        made = "child = subprocess.Popen(command, cwd=directory, start_new_session=True)"
+        before, after = program.read_text().split(made)
+        program.write_text(before + textwrap.dedent(f"""\
+            import time
+            while "\\nkill\\n" not in open({str(words)!r}).read():
+                time.sleep(0.02)
+            {made}
+            # Nobody knows of it before the shell has its trap: else the signal would end it.
+            while not os.path.exists(directory + "/up"):
+                time.sleep(0.02)
+            """) + after)
         number = self.job({"image": "localhost/train:1", "command": ["sh", "-c", textwrap.dedent("""
             trap 'echo saved; exit 3' TERM
+            : > up
             while :; do sleep 0.02; done""")]}, terminationGracePeriodSeconds=60)
-        self.d.until(lambda: self.words())
+        self.d.until(self.words)
         self.d.delete(f"/v1/jobs/{number}")
         self.d.finished(number)
-        # The signal may come before the shell has its trap.
-        self.assertIn(self.d.output(number), ("saved\n", ""))
+        self.assertEqual(self.d.output(number), "saved\n")
         self.assertGreater(len(self.words()), 2)
 
     def test_other_images_are_refused(self):
