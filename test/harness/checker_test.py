@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(KUBE)]
 import checker  # noqa: E402
 import reported  # noqa: E402
 import stories  # noqa: E402
+import testbed  # noqa: E402
 from checker import Checker, Unsafe  # noqa: E402
 
 # Classes of test/kube in whose tests there is no cluster at all, or nothing in it.
@@ -294,6 +295,15 @@ class LastWordTest(unittest.TestCase):
                                             capture_output=True, text=True, check=True).stdout
                     self.assertEqual({line.split(":")[1] for line in listed.split()} | {"all"},
                                      {file.name for file in results.iterdir()})
+
+    def test_a_cluster_of_which_something_is_lost_is_never_tried_again(self):
+        with unittest.mock.patch.object(sys, "argv", ["checker_test.py"]):
+            story = importlib.import_module("muster").StoryTest
+        one = unittest.mock.MagicMock()
+        one.checker.wait.side_effect = testbed.TimedOut("not within 30 s: a gang has the whole cluster")
+        with self.assertRaisesRegex(Unsafe, "the whole cluster") as found:
+            story.run_on_all_nodes(one)
+        self.assertFalse(testbed.timed_out(found.exception))
 
     @staticmethod
     def is_asked(test):

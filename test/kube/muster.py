@@ -12,6 +12,7 @@ import threading
 
 import stories
 import testbed
+from checker import Unsafe
 from stories import DEFAULT, GROUPS, main  # noqa: F401
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "muster-kube"
@@ -126,6 +127,7 @@ class StoryTest(stories.ClusterTest):
         self.checker.check()
 
     def run_on_all_nodes(self):
+        """Nothing else is there: where it does not run, something was taken and never given back. Unsafe, then."""
         nodes = {one["metadata"]["name"]: one["status"]["allocatable"]
                  for one in self.plane.get("/api/v1/nodes")["items"] if not one["spec"].get("unschedulable")}
         self.group("whole", len(nodes))
@@ -135,7 +137,7 @@ class StoryTest(stories.ClusterTest):
         try:
             self.checker.wait("a gang has the whole cluster", lambda: self.checker.placed("whole") == len(nodes), 30)
         except testbed.TimedOut as error:
-            raise testbed.TimedOut(f"{error}\nconditions: {self.conditions()}\noutput: {self.muster.lines}") from None
+            raise Unsafe(f"{error}\nconditions: {self.conditions()}\noutput: {self.muster.lines}") from None
 
     def conditions(self):
         """What is said of pods that wait, by name."""
