@@ -14,6 +14,8 @@ import pathlib
 import re
 import sys
 
+# What muster.h leaves out. `workload` is a library of its own, muster::workload, which nothing else in lib/ includes:
+# a host that has jobs of its own kind never reads it.
 APART = {"heap", "fabric", "wire", "fields", "workload"}
 MAX_CODE = 1700
 
