@@ -6,7 +6,8 @@
 BUILD/Testing/junit.xml is read, as `ctest --output-junit Testing/junit.xml` writes it. Fails if a
 test was skipped for a reason that FILE (.ci/skips.txt) does not have, or did not run at all. With
 --ci, for a whole run where everything is installed: also if it was skipped for want of an
-installation, or if tests that FILE says are there were not known.
+installation, or if tests that FILE says are there were not known; those that need an option of
+CMake, where BUILD has it.
 """
 
 import argparse
@@ -28,19 +29,26 @@ class Allowed(collections.namedtuple("Allowed", "tests kind reason")):
 
 
 def read_list(text):
-    """What may be skipped, and the beginnings of names that have to be there."""
+    """What may be skipped, and (pattern of names, option or "") of tests that have to be there."""
     allowed, there = [], []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         words = [word.strip() for word in line.split(" | ", 2)]
-        if len(words) == 2 and words[1] == "there":
-            there.append(words[0])
+        if words[1:2] == ["there"]:
+            there.append((words[0], words[2] if words[2:] else ""))
         elif len(words) == 3 and words[1] in ("machine", "setup") and words[2]:
             allowed.append(Allowed(*words))
         else:
-            raise SystemExit(f"line {number}: expected `TESTS | machine or setup | REASON` or `TESTS | there`: {line}")
+            raise SystemExit(f"line {number}: expected `TESTS | machine or setup | REASON` or "
+                             f"`TESTS | there [| OPTION]`: {line}")
     return allowed, there
+
+
+def switched_off(build):
+    """Options of CMake that the build has not."""
+    cache = build / "CMakeCache.txt"
+    return set(re.findall(r"^(\w+):BOOL=OFF$", cache.read_text(encoding="utf-8"), re.M)) if cache.exists() else set()
 
 
 def reason_in(output):
@@ -96,8 +104,8 @@ def problems(run, allowed, there, whole):
             found[name] = f"skipped for want of an installation: {why}"
     found.update({name: f"did not run: {why}" for name, why in run.absent.items()})
     if whole:
-        found.update({prefix: "no test of this name" for prefix in there
-                      if not any(fnmatch.fnmatchcase(name, prefix) for name in run.names)})
+        found.update({tests: "no test of this name" for tests in there
+                      if not any(fnmatch.fnmatchcase(name, tests) for name in run.names)})
     return found
 
 
@@ -113,7 +121,8 @@ def main(arguments=None):
     show("skipped", run.skipped)
     show("tried again after a time-out", run.again)
     print(f"{len(run.names)} tests known, {len(run.skipped)} skipped, {len(run.again)} tried again")
-    found = problems(run, allowed, there, options.ci)
+    off = switched_off(options.build)
+    found = problems(run, allowed, [tests for tests, option in there if option not in off], options.ci)
     show("NOT ALLOWED (.ci/skips.txt says what may be skipped)", found)
     return 1 if found else 0
 

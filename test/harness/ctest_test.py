@@ -192,6 +192,9 @@ class SkipsTest(unittest.TestCase):
         code, told = self.judge("kube/* | there", whole=True)
         self.assertEqual(1, code)
         self.assertIn("no test of this name\n    kube/*", told)
+        for value, expected in (("OFF", 0), ("ON", 1)):
+            (self.folder / "CMakeCache.txt").write_text(f"MUSTER_X:BOOL={value}\n", encoding="utf-8")
+            self.assertEqual(expected, self.judge("kube/* | there | MUSTER_X", whole=True)[0])
 
     def test_one_that_did_not_run_is_seen(self):
         self.add("none", "/no/such/program")
