@@ -22,7 +22,8 @@ that are not recorded yet, and names them; without it they are a failure. FILE (
 Each benchmark runs three times and its best value counts. A ratio may be worse than the
 recorded one by 30 %, but beyond that of its goal by 15 % at the most, which is noise; one that
 is not within that is measured once more. Exit status 1 if it is not then either. --write
-records what was measured, and refuses what misses its goal, but with `missed`.
+records what was measured, and refuses what misses its goal, but with `missed`; the table of
+goals in the documents follows.
 """
 
 import argparse
@@ -35,6 +36,7 @@ import sys
 import tempfile
 
 import goals as goals_file
+import tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BOUNDS = pathlib.Path(__file__).with_name("gate.json")
@@ -205,6 +207,8 @@ def main():
         record(bounds, ratios)
         lines = ",\n".join("  " + json.dumps(bound) for bound in every)
         args.bounds.write_text(f"[\n{lines}\n]\n")
+        if args.bounds == BOUNDS:
+            tables.write(ROOT)
         return
     if new := [bound["name"] for bound in bounds if bound[side_of(bound)] is None]:
         sys.exit(f"gate: not recorded, which --write does where nothing else runs: {', '.join(new)}")

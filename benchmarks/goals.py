@@ -23,6 +23,7 @@ import pathlib
 import subprocess
 
 FILE = "benchmarks/goals.json"
+GATE = "benchmarks/gate.json"
 
 
 def load(root):
@@ -69,6 +70,24 @@ def met(goal, cases):
     if not reached and "or" in goal:
         return bool(met(goal["or"], cases))
     return reached
+
+
+def held(root):
+    """What gate.json has of each goal that one of its lines names.
+
+    goal            the ratio with which the goal is just met: the gate fails beyond it, noise apart
+    ratio           only what was measured once, whether that met the goal or not
+    not recorded    nothing yet
+    """
+    path = pathlib.Path(root) / GATE
+    bounds = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    found = {}
+    for bound in bounds:
+        if "goal" in bound and bound.get("at_most", bound.get("at_least")) is None:
+            found[bound["goal"]] = "not recorded"
+        elif "goal" in bound:
+            found[bound["goal"]] = "goal" if "goal_ratio" in bound and "missed" not in bound else "ratio"
+    return found
 
 
 def problems_of_change(old, new):

@@ -14,7 +14,8 @@ Between `<!-- table: NAME [PART] -->` and `<!-- /table -->` stands what benchmar
     {goal NAME}                        the limit of benchmarks/goals.json, bold where it is missed
 
 Where there is no record yet, the text in between stays as it is and begins with `Not recorded yet`.
-Between `<!-- goals -->` and `<!-- /goals -->` stand all goals and what the records say of them.
+Between `<!-- goals -->` and `<!-- /goals -->` stand all goals, what the records say of them, and what
+gate.json has of them (goals.held).
 Prints what differs and exits with 1; with --write puts it right.
 """
 
@@ -154,22 +155,27 @@ def row(goal, record):
 
 
 def render_goals(root):
-    records, rows, notes, verdicts = {}, [], [], []
+    records, rows, notes, verdicts, held = {}, [], [], [], goals_file.held(root)
     for goal in goals_file.load(root):
         name = goal["record"]
         if name not in records:
             records[name] = load_record(root, name)
         bound, value, verdict = row(goal, records[name])
-        rows.append(f"| {goal['name']} | {name} | {bound} | {value} | {verdict} | {goal['since']} |")
+        rows.append(f"| {goal['name']} | {name} | {bound} | {value} | {verdict} | "
+                    f"{held.get(goal['name'], '')} | {goal['since']} |")
         verdicts.append(verdict)
         if "note" in goal:
             notes.append(f"- *{goal['name']}*: {goal['note']}")
         notes += [f"- *{goal['name']}*: was {change['from']} until {change['commit']}: {change['why']}"
                   for change in goal.get("changes", [])]
+    lines = list(held.values())
     summary = (f"{len(rows)} goals: {verdicts.count('met')} met, {verdicts.count('**missed**')} missed, "
-               f"{verdicts.count('')} without a record yet.")
-    return "\n".join([summary, "", "| goal | record | | measured | | set with |", "|---|---|---|---|---|---|",
-                      *rows, "", "What has been said of some of them, or done to how they are measured:", "",
+               f"{verdicts.count('')} without a record yet. The gate holds {lines.count('goal')} of them, of "
+               f"{lines.count('ratio')} the recorded ratio alone, and has {lines.count('not recorded')} that are not "
+               f"recorded there; at the other {len(rows) - len(lines)} only a record looks.")
+    return "\n".join([summary, "", "| goal | record | | measured | | gate | set with |",
+                      "|---|---|---|---|---|---|---|", *rows, "",
+                      "What has been said of some of them, or done to how they are measured:", "",
                       *notes]) + "\n"
 
 

@@ -119,6 +119,21 @@ class TablesTest(unittest.TestCase):
         self.assertIn("| at most 20 us | 21 us | **missed** |", self.page.read_text())
         self.assertIn("1 goals: 0 met, 1 missed", self.page.read_text())
 
+    def test_of_each_goal_it_is_told_what_the_gate_has(self):
+        bounds = {"held": {"at_most": 2.0, "goal_ratio": 3.0}, "ratio": {"at_least": 2.0},
+                  "missed": {"at_most": 4.0, "goal_ratio": 3.0, "missed": "known"}, "new": {"at_most": None}}
+        names = [*bounds, "none"]
+        (self.root / "benchmarks/goals.json").write_text(json.dumps([{**GOAL, "name": name} for name in names]))
+        (self.root / goals.GATE).write_text(json.dumps(
+            [{"name": "no goal", "at_most": 1.0}, *({"name": name, "goal": name, **bounds[name]} for name in bounds)]))
+        self.assertEqual(goals.held(self.root), {
+            "held": "goal", "ratio": "ratio", "missed": "ratio", "new": "not recorded"})
+        text = tables.render_goals(self.root)
+        for name, told in {**goals.held(self.root), "none": ""}.items():
+            self.assertIn(f"| {name} | some | at most 20 us | not recorded yet |  | {told} | abc |", text)
+        self.assertIn("The gate holds 1 of them, of 2 the recorded ratio alone, and has 1 that are not recorded "
+                      "there; at the other 1 only a record looks.", text)
+
     def test_cells(self):
         for text, wanted in {"BM_A cpu_us": "19 us", "BM_B cpu_us / BM_A cpu_us": "2", "BM_A times|range": "4 (3 to 5)",
                              "BM_A|label": "said", "BM_C cpu_us": "–", "BM_A times|s": "4 s"}.items():
