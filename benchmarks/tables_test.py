@@ -205,6 +205,10 @@ class GateTest(unittest.TestCase):
         gate.record([bound], {"b": (3.0, 2.0)})
         self.assertEqual(bound, {"name": "b", "at_most": 3.0, "missed": "known", "goal_ratio": 2.0})
 
+    def test_the_median_of_several_measurements_is_recorded(self):
+        rounds = [{"a": (ratio, None), "b": (ratio, 2 * ratio)} for ratio in (5.0, 1.0, 3.0)]
+        self.assertEqual(gate.medians(rounds), {"a": (3.0, None), "b": (3.0, 6.0)})
+
     def test_the_bounds_of_the_repository_are_those_of_the_goals(self):
         bounds = json.loads(gate.BOUNDS.read_text())
         known = {goal["name"]: goal for goal in goals.load(ROOT)}
