@@ -132,13 +132,13 @@ struct GangSubmitted {
 //    not put it any more; new tolerations hold at once;
 //  - tasks with an index beyond a role's desired_tasks are shrunk by the next
 //    plan (by a host that cannot shrink, the gang is evicted);
-//  - a raised minimum (of a role or group, or by a new role) stops nothing:
-//  what
-//    runs goes on under the minimum of before until all that the new one asks
-//    has run once. What it lacks is placed whole, beside the others and before
-//    anything that waits, as soon as there is room; the gang grows no further
-//    meanwhile. Tasks beyond the minimum of before make room for others as
-//    ever. No room is made for it.
+//  - a raised minimum (of a role or group, or by a new role) stops nothing of
+//    the gang: it goes on under the minimum of before until all that the new
+//    one asks has run once. What it lacks is placed whole, beside the others
+//    and before anything that waits. Where there is no room, others give way to
+//    it as to a gang that waits, and it is nominated for that while it runs; it
+//    grows no further meanwhile. Tasks beyond the minimum of before make room
+//    for others as ever.
 struct GangChanged {
   Gang gang{};
 };

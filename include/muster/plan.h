@@ -122,6 +122,7 @@ struct Plan {
   // For records: what PlanRecord says of them.
   std::vector<GangClassResult> class_results{};
   std::vector<TextRef> check_due{};
+  std::vector<TextRef> checked{};
   bool grew = false;
   std::string text{};  // What the TextRefs refer to.
 
@@ -163,6 +164,7 @@ struct Plan {
     steps = 0;
     class_results.clear();
     check_due.clear();
+    checked.clear();
     grew = false;
     text.clear();
   }
@@ -186,6 +188,8 @@ struct PlanRecord {
   uint64_t steps = 0;
   std::vector<GangClassState> class_results{};
   std::vector<std::string> check_due{};  // GangState::check_due, by key.
+  // Of these, those that this pass has checked, and that are due again.
+  std::vector<std::string> checked{};
   bool grew = false;  // Gangs were asked whether they can grow.
 
   friend bool operator==(const PlanRecord&, const PlanRecord&) = default;

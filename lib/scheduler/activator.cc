@@ -5,6 +5,7 @@
 
 #include "lib/index/free_on.h"
 #include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
@@ -59,7 +60,7 @@ void Activator::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
 // The classes are those of before: a node's change lists no gang.
 void Activator::NodeHasChanged(NodeIndex n) {
   for (const GangIndex g : tables_.nodes.GangsOn(n)) {
-    if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);
+    if (IsNominated(tables_.gangs.at(g))) SetCheckDue(g);
   }
   const std::vector<bool> now = Admitted(n);
   if (now == admitted_) return;
@@ -124,6 +125,7 @@ void Activator::Publish(bool in_pass) {
       SetCheckDue(tables_.lists.lacking().begin()->gang);
     }
   }
+  if (all_victims_ || reclaim_ || !victims_.empty()) CheckRaised();
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
   for (const QueueIndex q : usage_changed_) PublishUsage(q, false);
@@ -164,6 +166,16 @@ void Activator::SettleFreed() {
   for (size_t i = 0; i < freed_.size(); ++i) {
     if (tables_.cluster.exists(freed_[i])) SettleUnnamed(tables_, freed_[i]);
   }
+}
+
+void Activator::CheckRaised() {
+  std::vector<GangIndex> raised;
+  for (const QueuePosition& position : tables_.lists.lacking()) {
+    if (LooksForRaised(tables_, tables_.gangs.at(position.gang))) {
+      raised.push_back(position.gang);
+    }
+  }
+  for (const GangIndex g : raised) SetCheckDue(g);
 }
 
 void Activator::ActivatePutOff() {
@@ -265,7 +277,7 @@ void Activator::PublishRoomOn(NodeIndex n) {
   const bool now = (is_freed_[n] & static_cast<uint8_t>(Ledger::kNow)) != 0;
   for (const NodeTask& task : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(task.gang);
-    if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);
+    if (now && IsNominated(r)) SetCheckDue(task.gang);
     if (r.phase == GangPhase::kSuspended &&
         r.listing.waiting.queue != kNoQueue) {
       tables_.lists.waiting().Activate(tables_.lists.ClassOf(task.gang, false),

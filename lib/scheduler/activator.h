@@ -31,6 +31,8 @@ struct GangSpec;
 //   a gang that runs lost a task       its growth: another role, or another
 //                                      place, may do now
 //   any of these, or a quota changed   gangs that run below their minimum
+//   a gang may be a victim, or a       those of them that run below a minimum
+//   queue is beyond its guarantee      which was raised
 //   nodes came, went or changed        classes that compare domains, or count
 //                                      devices by their memory; growth that is
 //                                      bound to where the gang is
@@ -95,6 +97,9 @@ class Activator {
   void SetCheckDue(GangIndex g);
   // The round is over: what was put off becomes active.
   void ActivatePutOff();
+  // The next pass checks gangs that lack what a raised minimum asks: there may
+  // be others that give way.
+  void CheckRaised();
   // Rises whenever room may have come for anybody.
   uint64_t freed_epoch() const { return freed_epoch_; }
 

@@ -138,8 +138,7 @@ absl::Status Take(SchedulerTables& tables, const DecisionRefused& e) {
     CountDisruption(tables, tables.gangs.at(g).key, 1);
   }
   const GangIndex preemptor = tables.gangs.Find(pending.on_behalf_of);
-  if (preemptor != kNoGang &&
-      tables.gangs.at(preemptor).phase == GangPhase::kNominated) {
+  if (preemptor != kNoGang && IsNominated(tables.gangs.at(preemptor))) {
     tables.life.UndoNomination(preemptor);
   }
   return absl::OkStatus();

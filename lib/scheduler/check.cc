@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
+#include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/snapshot.h"
 
 namespace muster {
@@ -16,13 +17,13 @@ absl::Status Broken(const Parts&... parts) {
 }
 
 // What tasks the gang's phase allows.
-const char* WrongTasks(const GangRecord& r) {
+const char* WrongTasks(const SchedulerTables& tables, const GangRecord& r) {
   const PhaseCounts counts(r);
   const uint32_t live = counts.live();
   const uint32_t releasing = counts.in(TaskPhase::kReleasing);
   const uint32_t suspended = counts.in(TaskPhase::kSuspended);
   if (r.phase != GangPhase::kNominated &&
-      counts.in(TaskPhase::kNominated) > 0) {
+      counts.in(TaskPhase::kNominated) > 0 && !MayBeNominated(tables, r)) {
     return " has a nominated task";
   }
   if (suspended > 0 && r.phase != GangPhase::kSuspending &&
@@ -92,7 +93,7 @@ absl::Status CheckGang(const SchedulerTables& tables, GangIndex g) {
   const GangRecord& r = tables.gangs.at(g);
   const std::string name =
       absl::StrCat("gang '", r.key, "' (", std::string(Name(r.phase)), ")");
-  if (const char* wrong = WrongTasks(r)) return Broken(name + wrong);
+  if (const char* wrong = WrongTasks(tables, r)) return Broken(name + wrong);
   std::vector<uint32_t> scratch;
   if (IsLive(r) && r.repair_reason == ReasonCode::kNone && !r.cancel &&
       !MeetsMinimum(r, tables.SpecOf(r), &scratch)) {

@@ -47,8 +47,10 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
 PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
                                    const Reason& reason) {
   const Draft draft = plan_.Decide(kind, reason, gang.gang(), kNoGang);
-  gang->phase = kind == DecisionKind::kNominate ? GangPhase::kNominated
-                                                : GangPhase::kStarting;
+  if (!IsLive(*gang)) {
+    gang->phase = kind == DecisionKind::kNominate ? GangPhase::kNominated
+                                                  : GangPhase::kStarting;
+  }
   NotePlaced(gang, draft);
   return draft;
 }
@@ -123,8 +125,21 @@ void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
 }
 
 void Decisions::StartNominated(GangIndex g) {
-  StartTasks(g, DecisionKind::kStart, ReasonCode::kReleased,
-             TaskPhase::kNominated);
+  const bool grows = IsLive(tables_.gangs.at(g));
+  StartTasks(g, grows ? DecisionKind::kGrow : DecisionKind::kStart,
+             ReasonCode::kReleased, TaskPhase::kNominated);
+  if (!grows) return;
+  tables_.activator.VictimsChanged(tables_.gangs.at(g));
+  tables_.activator.Publish(true);
+}
+
+void Decisions::Withdraw(GangIndex g, const Reason& reason) {
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
+  GangEdit gang(tables_, g);
+  plan_.Withdraws(plan_.Decide(DecisionKind::kEvict, reason, g, kNoGang));
+  DropNominated(tables_, gang);
+  tables_.life.Update(gang);
+  gang->check_due = true;
 }
 
 void Decisions::Resume(GangIndex g) {

@@ -20,15 +20,19 @@ class Decisions {
       : tables_(tables), plan_(plan) {}
 
   // kStart or kNominate. The assignments are charged in the cluster already: to
-  // both ledgers, or to kLater.
+  // both ledgers, or to kLater. A gang that runs is nominated for these
+  // besides.
   void Place(GangIndex g, DecisionKind kind, std::span<const Assignment> tasks,
              const Reason& reason);
   // Joins the decision that started or grew the gang in this plan. Tasks that
   // take the place of failed ones (kTaskFailed) are a decision of their own.
   void Grow(GangIndex g, std::span<const Assignment> tasks,
             const Reason& reason);
-  // Nominated tasks become starting ones.
+  // Nominated tasks become starting ones; of a gang that runs it is kGrow.
   void StartNominated(GangIndex g);
+  // A gang that runs is not nominated for more any longer: a kEvict without
+  // tasks.
+  void Withdraw(GangIndex g, const Reason& reason);
   // All tasks begin to be released; a nomination is withdrawn. `kind`: kEvict,
   // kCancel or kSuspend.
   void Stop(GangIndex g, DecisionKind kind, const Reason& reason,

@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -26,24 +28,44 @@ void Charge(Cluster& cluster, const std::vector<Assignment>& tasks,
   for (const Assignment& a : tasks) cluster.Charge(a.at, ledger);
 }
 
-// The gangs at which the pass looked, of those that ask for it.
-std::vector<GangIndex> LookedAt(const SchedulerTables& tables,
-                                const PlanRecord& record) {
-  std::vector<GangIndex> looked;
+bool IsAmong(const std::vector<std::string>& keys, std::string_view key) {
+  return std::binary_search(keys.begin(), keys.end(), key);
+}
+
+// The gangs that the pass checked, of those that were due when it began.
+std::vector<GangIndex> Checked(const SchedulerTables& tables,
+                               const PlanRecord& record) {
+  std::vector<GangIndex> checked;
   for (const QueuePosition& position : tables.lists.check_due()) {
-    if (!std::binary_search(record.check_due.begin(), record.check_due.end(),
-                            position.key)) {
-      looked.push_back(position.gang);
+    if (!IsAmong(record.check_due, position.key) ||
+        IsAmong(record.checked, position.key)) {
+      checked.push_back(position.gang);
     }
   }
-  return looked;
+  return checked;
 }
 
 void RepairAllWithoutDecision(SchedulerTables& tables,
                               const PlanRecord& record) {
-  for (const GangIndex g : LookedAt(tables, record)) {
-    if (tables.gangs.at(g).phase == GangPhase::kNominated) continue;
+  for (const GangIndex g : Checked(tables, record)) {
+    if (IsNominated(tables.gangs.at(g))) continue;
     RepairWithoutDecision(tables, g);
+  }
+}
+
+// As the pass left it: which were checked before which decision is not
+// recorded.
+void SetCheckDue(SchedulerTables& tables, const PlanRecord& record) {
+  std::vector<GangIndex> not_due;
+  for (const QueuePosition& position : tables.lists.check_due()) {
+    if (!IsAmong(record.check_due, position.key)) {
+      not_due.push_back(position.gang);
+    }
+  }
+  for (const GangIndex g : not_due) GangEdit(tables, g)->check_due = false;
+  for (const std::string& key : record.check_due) {
+    const GangIndex g = tables.gangs.Find(key);
+    if (g != kNoGang) GangEdit(tables, g)->check_due = true;
   }
 }
 
@@ -68,41 +90,74 @@ absl::StatusOr<std::vector<Assignment>> TasksOf(const SchedulerTables& tables,
   return out;
 }
 
-// Tasks that joined the start of a nominated gang beyond those nominated.
-void Join(PassContext& pass, GangIndex g,
-          const std::vector<Assignment>& tasks) {
-  std::vector<Assignment> joined;
+// Tasks that joined the start of nominated ones: they grew when all else had
+// been decided.
+struct Growth {
+  const DecisionRecord* decision = nullptr;
+  GangIndex gang = kNoGang;
+  std::vector<Assignment> tasks{};
+};
+using Joined = std::vector<Growth>;
+
+void StartNominated(PassContext& pass, const DecisionRecord& d, GangIndex g,
+                    std::vector<Assignment> tasks, Joined* joined) {
+  pass.decisions.StartNominated(g);
+  std::erase_if(tasks, [&](const Assignment& a) {
+    return FindTask(pass.tables.gangs.at(g), a.task) != nullptr;
+  });
+  if (!tasks.empty()) joined->push_back({&d, g, std::move(tasks)});
+}
+
+absl::Status CheckGrows(const SchedulerTables& tables, const DecisionRecord& d,
+                        GangIndex g, const std::vector<Assignment>& tasks) {
+  const GangRecord& r = tables.gangs.at(g);
+  if (!IsLive(r)) return Cannot(d, "it does not run");
   for (const Assignment& a : tasks) {
-    if (FindTask(pass.tables.gangs.at(g), a.task) == nullptr)
-      joined.push_back(a);
+    if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
   }
-  if (joined.empty()) return;
-  Charge(pass.tables.cluster, joined, Ledger::kBoth);
-  pass.decisions.Grow(g, joined, {.code = ReasonCode::kFits});
+  return absl::OkStatus();
+}
+
+absl::Status Join(PassContext& pass, const Joined& joined) {
+  for (const Growth& growth : joined) {
+    MUSTER_RETURN_IF_ERROR(
+        CheckGrows(pass.tables, *growth.decision, growth.gang, growth.tasks));
+    Charge(pass.tables.cluster, growth.tasks, Ledger::kBoth);
+    pass.decisions.Grow(growth.gang, growth.tasks, {.code = ReasonCode::kFits});
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Place(PassContext& pass, const DecisionRecord& d, GangIndex g,
-                   const std::vector<Assignment>& tasks) {
+                   const std::vector<Assignment>& tasks, Joined* joined) {
   const GangPhase phase = pass.tables.gangs.at(g).phase;
   const bool start = d.kind == DecisionKind::kStart;
   if (phase == GangPhase::kNominated && start) {
-    pass.decisions.StartNominated(g);
-    Join(pass, g, tasks);
+    StartNominated(pass, d, g, tasks, joined);
     return absl::OkStatus();
   }
-  if (phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
+  if (IsLive(phase) && !start) {
+    const GangRecord& r = pass.tables.gangs.at(g);
+    if (IsNominated(r) || !MayBeNominated(pass.tables, r)) {
+      return Cannot(d, "it lacks nothing");
+    }
+    MUSTER_RETURN_IF_ERROR(CheckGrows(pass.tables, d, g, tasks));
+  } else if (phase != GangPhase::kWaiting) {
+    return Cannot(d, "it does not wait");
+  }
   Charge(pass.tables.cluster, tasks, start ? Ledger::kBoth : Ledger::kLater);
   pass.decisions.Place(g, d.kind, tasks, {.code = d.reason.code});
   return absl::OkStatus();
 }
 
 absl::Status Grow(PassContext& pass, const DecisionRecord& d, GangIndex g,
-                  const std::vector<Assignment>& tasks) {
+                  const std::vector<Assignment>& tasks, Joined* joined) {
   const GangRecord& r = pass.tables.gangs.at(g);
-  if (!IsLive(r)) return Cannot(d, "it does not run");
-  for (const Assignment& a : tasks) {
-    if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
+  if (IsLive(r) && IsNominated(r)) {
+    StartNominated(pass, d, g, tasks, joined);
+    return absl::OkStatus();
   }
+  MUSTER_RETURN_IF_ERROR(CheckGrows(pass.tables, d, g, tasks));
   Charge(pass.tables.cluster, tasks, Ledger::kBoth);
   pass.decisions.Grow(g, tasks, {.code = d.reason.code});
   return absl::OkStatus();
@@ -124,7 +179,8 @@ absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
   return absl::OkStatus();
 }
 
-absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
+absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d,
+                          Joined* joined) {
   SchedulerTables& tables = pass.tables;
   const GangIndex g = tables.gangs.Find(d.gang);
   if (g == kNoGang) return Cannot(d, "the gang is not known");
@@ -136,14 +192,18 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
   switch (d.kind) {
     case DecisionKind::kNominate:
     case DecisionKind::kStart:
-      return Place(pass, d, g, tasks);
+      return Place(pass, d, g, tasks, joined);
     case DecisionKind::kGrow:
-      return Grow(pass, d, g, tasks);
+      return Grow(pass, d, g, tasks, joined);
     case DecisionKind::kShrink:
       return Shrink(pass, d, g, preemptor);
     case DecisionKind::kEvict:
     case DecisionKind::kSuspend:
     case DecisionKind::kCancel:
+      if (IsLive(r) && d.tasks.empty() && IsNominated(r)) {
+        pass.decisions.Withdraw(g, {.code = d.reason.code});
+        return absl::OkStatus();
+      }
       if (!IsLive(r) && r.phase != GangPhase::kNominated &&
           (r.phase != GangPhase::kSuspended ||
            d.kind == DecisionKind::kSuspend)) {
@@ -202,6 +262,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   pass.plan.Begin(nullptr);
   Wake(tables);
   tables.activator.Publish(true);
+  Joined joined;
   bool repaired = false;  // As a pass does, behind what is overdue.
   for (const DecisionRecord& d : record.decisions) {
     const GangIndex g = tables.gangs.Find(d.gang);
@@ -215,9 +276,10 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
       return Cannot(d, absl::StrCat("the next is ", tables.next_seq));
     }
     tables.next_seq = d.seq;
-    MUSTER_RETURN_IF_ERROR(TakeDecision(pass, d));
+    MUSTER_RETURN_IF_ERROR(TakeDecision(pass, d, &joined));
   }
   if (!repaired) RepairAllWithoutDecision(tables, record);
+  MUSTER_RETURN_IF_ERROR(Join(pass, joined));
   tables.activator.Publish(true);
   for (const DecisionRecord& d : record.decisions) {
     const GangIndex g = tables.gangs.Find(d.gang);
@@ -242,16 +304,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   tables.round_open = true;
   tables.round_grew |= record.grew;
   if (!record.budget_exhausted) EndRound(tables);
-  for (const GangIndex g : LookedAt(tables, record)) {
-    GangEdit(tables, g)->check_due = false;
-  }
-  // A pass that ends early may leave what a raised minimum asks besides.
-  for (const std::string& key : record.check_due) {
-    const GangIndex g = tables.gangs.Find(key);
-    if (g != kNoGang && LooksForRaised(tables, tables.gangs.at(g))) {
-      GangEdit(tables, g)->check_due = true;
-    }
-  }
+  SetCheckDue(tables, record);
   return TakeAnswers(tables, record);
 }
 

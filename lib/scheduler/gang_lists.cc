@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 Holders::Spare SpareOf(const Listing& l) {
-  if (l.nominated) return Holders::Spare::kPromised;
+  if (l.promised) return Holders::Spare::kPromised;
   return l.elastic ? Holders::Spare::kSurplus : Holders::Spare::kNothing;
 }
 
@@ -141,9 +141,11 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
   l.elastic = runs && tables_.config.host.shrink && spec.elastic;
   if (l.holds) l.stop_cost = StopCostOf(tables_, r);
-  l.nominated = r.phase == GangPhase::kNominated;
+  l.nominated = IsNominated(r);
+  l.promised = r.phase == GangPhase::kNominated;
   l.check_due = r.check_due;
-  l.lacks = (Lacks(r) || LooksForRaised(tables_, r)) && !r.check_due;
+  l.lacks = !r.check_due &&
+            (Lacks(r) || (LooksForRaised(tables_, r) && !l.nominated));
   l.wake_at = WakeAt(r);
   if (r.phase == GangPhase::kRunning) {
     for (const Duration length : {r.max_runtime, r.expected_runtime}) {

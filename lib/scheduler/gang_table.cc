@@ -20,9 +20,11 @@ const TaskRecord* FindTask(const GangRecord& r, TaskId id) {
 void CountTasks(const GangRecord& r, const GangSpec& spec,
                 std::vector<uint32_t>* counts) {
   counts->assign(spec.gang().roles.size(), 0);
+  const bool nominated = r.phase == GangPhase::kNominated;
   for (const TaskRecord& task : r.tasks) {
     if (task.phase != TaskPhase::kReleasing &&
-        task.phase != TaskPhase::kSuspended) {
+        task.phase != TaskPhase::kSuspended &&
+        (nominated || task.phase != TaskPhase::kNominated)) {
       ++(*counts)[task.task.role];
     }
   }
@@ -44,6 +46,9 @@ void HeldTasks(const GangRecord& r, std::vector<Assignment>* out) {
 
 std::optional<Allocation> TakeableOf(const GangRecord& r, const GangSpec& spec,
                                      const TaskRecord& task) {
+  if (task.phase == TaskPhase::kNominated && r.phase != GangPhase::kNominated) {
+    return std::nullopt;
+  }
   if (task.phase <= TaskPhase::kRunning) return task.at;
   if (r.phase != GangPhase::kSuspended || task.phase != TaskPhase::kSuspended) {
     return std::nullopt;
@@ -63,6 +68,11 @@ void TakeableTasks(const GangRecord& r, const GangSpec& spec,
 
 bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
+}
+
+bool IsNominated(const GangRecord& r) {
+  return r.phase == GangPhase::kNominated ||
+         (r.wanted != kNoSpec && HasTask(r, TaskPhase::kNominated));
 }
 
 bool IsLeaving(const TaskRecord& task) {

@@ -54,7 +54,8 @@ struct Listing {
   bool holds = false;       // Tasks that hold something.
   bool elastic = false;     // Of these, perhaps more than it needs.
   StopCost stop_cost{};     // Of these, its amount rounded.
-  bool nominated = false;   // It has places to start at.
+  bool nominated = false;   // It has places to start at, or to grow into.
+  bool promised = false;    // All that it holds is such places.
   bool check_due = false;   // The next pass checks it.
   bool lacks = false;       // It looks for tasks that it is to have.
   Time wake_at = kForever;  // The pass at this time does.
@@ -117,7 +118,8 @@ const TaskRecord* FindTask(const GangRecord& r, TaskId id);
 TaskRecord* FindTask(GangRecord& r, TaskId id);
 // Before which it stands, or would.
 std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id);
-// Tasks by role that count for the gang: not those being released or suspended.
+// Tasks by role that count for the gang: not those being released or suspended,
+// nor those for which a gang that runs is nominated.
 void CountTasks(const GangRecord& r, const GangSpec& spec,
                 std::vector<uint32_t>* counts);
 bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
@@ -125,13 +127,17 @@ bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
 // Nominated, starting and running tasks: what solvers take as fixed.
 void HeldTasks(const GangRecord& r, std::vector<Assignment>* out);
 // What may be taken from one of the gang's tasks: where it is nominated, starts
-// or runs; of a suspended gang what it keeps. None: nothing.
+// or runs; of a suspended gang what it keeps. None: nothing, as of what a gang
+// that runs is nominated for, which goes with the gang.
 std::optional<Allocation> TakeableOf(const GangRecord& r, const GangSpec& spec,
                                      const TaskRecord& task);
 // What may be taken from the gang, by task.
 void TakeableTasks(const GangRecord& r, const GangSpec& spec,
                    std::vector<Assignment>* out);
 bool HasTask(const GangRecord& r, TaskPhase phase);
+// Whether it is nominated: all of it, or while it runs for what its raised
+// minimum asks besides. O(1) without such a minimum.
+bool IsNominated(const GangRecord& r);
 // How many of the gang's tasks are in each phase.
 class PhaseCounts {
  public:

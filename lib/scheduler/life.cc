@@ -292,6 +292,9 @@ bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
 void Life::Update(GangEdit& gang) {
   if (gang->phase != GangPhase::kStopping) gang->interrupted = false;
   SettleMinimum(tables_, gang);
+  if (gang->wanted != kNoSpec && !MayBeNominated(tables_, *gang)) {
+    DropNominated(tables_, gang);
+  }
   const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
   if (AllSucceeded(*gang, n)) {
@@ -305,7 +308,8 @@ void Life::Update(GangEdit& gang) {
   gang->check_due = gang->repair_reason != ReasonCode::kNone ||
                     gang->phase == GangPhase::kNominated ||
                     (gang->cancel && gang->phase != GangPhase::kStopping) ||
-                    (gang->check_due && LooksForRaised(tables_, *gang));
+                    (gang->check_due &&
+                     (LooksForRaised(tables_, *gang) || IsNominated(*gang)));
 }
 
 void Life::Flag(GangIndex g, ReasonCode reason) {
@@ -317,7 +321,12 @@ void Life::Flag(GangIndex g, ReasonCode reason) {
 
 void Life::UndoNomination(GangIndex g) {
   GangEdit gang(tables_, g);
-  Stop(gang);
+  if (gang->phase == GangPhase::kNominated) {
+    Stop(gang);
+    return Update(gang);
+  }
+  DropNominated(tables_, gang);
+  gang->check_due = true;
   Update(gang);
 }
 

@@ -45,7 +45,8 @@ class Life {
   // It runs, though it was to stop, or not known to. A gang that runs keeps
   // nothing suspended.
   void GoOn(GangEdit& gang);
-  // It loses the capacity that it was nominated for.
+  // It loses the capacity that it was nominated for; what runs of it goes on,
+  // and the next pass looks for other.
   void UndoNomination(GangIndex g);
   // The next pass must repair it; a lost node takes precedence.
   void Flag(GangIndex g, ReasonCode reason);

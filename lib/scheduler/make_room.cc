@@ -57,9 +57,24 @@ void MakeRoom::Begin() {
 
 bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t victim_steps) {
   victim_steps_ = victim_steps;
-  if (IsHopeless(why) || !IsWorthIt(tables_.gangs.at(g))) return false;
+  if (IsHopeless(why)) return false;
+  asked_ = AskedInAll(tables_, g);
+  return MakeFor(g);
+}
+
+bool MakeRoom::TryRaised(GangIndex g) {
+  victim_steps_ = tables_.config.search.victim_steps;
+  const GangRecord& r = tables_.gangs.at(g);
+  const Remaining rest(r, tables_.specs.at(r.wanted));
+  asked_ = AskedBesides(tables_, g, rest);
+  return MakeFor(g);
+}
+
+bool MakeRoom::MakeFor(GangIndex g) {
+  if (!IsWorthIt(tables_.gangs.at(g))) return false;
   bound_ = 0;
   if (TooLittleInAll(g) || !Find(g)) return false;
+  if (asked_.rest != nullptr) asked_.rest->Rename(&result_.tasks);
   ReportPreemption(g);
   FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
@@ -75,8 +90,7 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
       !tables_.classes.at(r.priority_class).may_preempt) {
     return false;
   }
-  return AnyVictim(tables_, r.queue, tables_.PriorityOf(r),
-                   LeastOf(tables_.SpecOf(r), tables_.cluster));
+  return AnyVictim(tables_, r.queue, tables_.PriorityOf(r), asked_.least);
 }
 
 // Whether it asks more devices than are free and preemption can give at all:
@@ -84,10 +98,10 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
 // and the last gang that they lose on the way there.
 bool MakeRoom::TooLittleInAll(GangIndex g) {
   const GangRecord& r = tables_.gangs.at(g);
-  const GangSpec& spec = tables_.SpecOf(r);
+  const GangSpec& spec = *asked_.spec;
   const ResourceKind kind = tables_.cluster.device_kind();
-  const Resources& least = LeastOf(spec, tables_.cluster);
-  if (!spec.least_is_exact || least[kind] == 0) return false;
+  const Resources& least = asked_.least;
+  if (!asked_.least_is_exact || least[kind] == 0) return false;
   int64_t lacks = least[kind] - tables_.queues.at(r.queue).used[kind];
   lacks -= FreeFor(spec, kind);
   pass_.budget.Charge(tables_.queues.limit(), kScopeNs);
@@ -192,12 +206,12 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
 // No gang is stopped where what elastic gangs can do without is enough, if that
 // is wanted.
 bool MakeRoom::Find(GangIndex g) {
-  const int64_t lacks = LacksOnANode(tables_.SpecOf(g));
-  pool_.Begin(g, lacks, false);
+  const int64_t lacks = LacksOnANode(*asked_.spec);
+  pool_.Begin(asked_, lacks, false);
   if (pool_.elastic() && tables_.config.preemption_costs.surplus_first) {
-    pool_.Begin(g, lacks, true);
+    pool_.Begin(asked_, lacks, true);
     if (FindCheapest(g)) return true;
-    pool_.Begin(g, lacks, false);
+    pool_.Begin(asked_, lacks, false);
   }
   return FindCheapest(g);
 }
@@ -205,7 +219,7 @@ bool MakeRoom::Find(GangIndex g) {
 // How much of a device, at the least, a gang of one task lacks on each node: no
 // node has more free than all together.
 int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
-  if (!spec.least_is_exact || spec.least_tasks != 1 ||
+  if (!asked_.least_is_exact || spec.least_tasks != 1 ||
       spec.shapes.size() != 1) {
     return 0;
   }
@@ -220,7 +234,7 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
 // Whether the nodes on which somebody helps, and what is free elsewhere, have
 // too little room for all tasks, whichever of the drawn gangs were stopped.
 bool MakeRoom::TooFewSlots(const GangSpec& spec) {
-  if (!spec.least_is_exact || spec.shapes.size() != 1) return false;
+  if (!asked_.least_is_exact || spec.shapes.size() != 1) return false;
   const ShapeId shape = spec.shapes[0];
   const ResourceKind kind = tables_.cluster.device_kind();
   const int64_t each = tables_.cluster.demand(shape)[kind];
@@ -235,7 +249,7 @@ bool MakeRoom::TooFewSlots(const GangSpec& spec) {
 bool MakeRoom::FindCheapest(GangIndex g) {
   for (size_t count = kFirst;; count *= kMore) {
     pool_.Draw(count);
-    if (TooFewSlots(tables_.SpecOf(g))) {
+    if (TooFewSlots(*asked_.spec)) {
       if (pool_.done()) return false;
       continue;
     }
@@ -246,7 +260,7 @@ bool MakeRoom::FindCheapest(GangIndex g) {
   const size_t few = pool_.gangs().size();
   bound_ = result_.bound;
   const auto found = std::pair(TopPriority(), result_.cost);
-  const bool breaks_few = AreFewest(g);
+  const bool breaks_few = AreFewest();
   const size_t tasks = result_.cost > 0 ? result_.tasks.size() : 1;
   pool_.DrawForLess(found.first, found.second - breaks_few,
                     std::min(kBeyond * tasks, kMostBeyond));
@@ -274,14 +288,14 @@ bool MakeRoom::FindBetter(GangIndex g,
 
 // Whether no others could be fewer: each gives back no more than the most that
 // anybody holds who gives way.
-bool MakeRoom::AreFewest(GangIndex g) {
+bool MakeRoom::AreFewest() {
   const int64_t victims = std::ssize(result_.victims);
   if (victims <= 1) return true;
-  const GangSpec& spec = tables_.SpecOf(g);
+  const GangSpec& spec = *asked_.spec;
   const ResourceKind kind = tables_.cluster.device_kind();
-  const int64_t least = LeastOf(spec, tables_.cluster)[kind];
+  const int64_t least = asked_.least[kind];
   const int64_t most = pool_.most_amount();
-  return spec.least_is_exact && least > 0 && most != StopCost::kUnknown &&
+  return asked_.least_is_exact && least > 0 && most != StopCost::kUnknown &&
          least - FreeFor(spec, kind) > (victims - 1) * most;
 }
 
@@ -329,10 +343,9 @@ int32_t MakeRoom::TopPriority() const {
 bool MakeRoom::Choose(GangIndex g) {
   worth_more_ = false;
   if (candidates_.empty()) return false;
-  const GangSpec& spec = tables_.SpecOf(g);
-  const Resources least = LeastOf(spec, tables_.cluster);
+  const Resources& least = asked_.least;
   if (ChooseFor(g, least, nullptr)) return true;
-  if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
+  if (asked_.least_is_exact || result_.fit != Fit::kFits) return false;
   const std::pair bound(TopPriority(), result_.bound);
   unproven_ = !ChooseWithin(g, least);
   if (unproven_) return false;
@@ -386,6 +399,10 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   PreemptionRequest request;
   request.placement = RequestFor(tables_, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
+  if (asked_.rest != nullptr) {
+    request.placement.gang = &asked_.rest->gang();
+    request.placement.fixed = asked_.rest->fixed();
+  }
   request.candidates = candidates_;
   request.rules = &policy;
   request.victim_steps = victim_steps_;
@@ -397,7 +414,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&
-         (tables_.SpecOf(r).least_is_exact || IsAllowedAsPlaced(g, policy));
+         (asked_.least_is_exact || IsAllowedAsPlaced(g, policy));
 }
 
 // Whether quota and guarantees bear what the placement does use.
@@ -503,8 +520,8 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
   pass_.decisions.Stop(loser, kind, reason, g);
 }
 
-// The gang is nominated for what the victims hold; it starts at once if they
-// were nominations only.
+// The gang is nominated for what the victims hold; it starts, or grows, at once
+// if they were nominations only.
 void MakeRoom::PlacePreemptor(GangIndex g) {
   Cluster& cluster = tables_.cluster;
   bool room = !tables_.quota.OverLimit(tables_.gangs.at(g).queue,
@@ -519,6 +536,10 @@ void MakeRoom::PlacePreemptor(GangIndex g) {
     cluster.Charge(a.at, Ledger::kNow);
   }
   room ? cluster.Commit(mark) : cluster.Rollback(mark);
+  if (room && asked_.rest != nullptr) {
+    pass_.decisions.Grow(g, result_.tasks, {.code = ReasonCode::kPreempts});
+    return;
+  }
   pass_.decisions.Place(g,
                         room ? DecisionKind::kStart : DecisionKind::kNominate,
                         result_.tasks, {.code = ReasonCode::kPreempts});

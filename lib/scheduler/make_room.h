@@ -12,6 +12,7 @@
 #include "lib/preempt/victim_search.h"
 #include "lib/queue/quota_checker.h"
 #include "lib/scheduler/pass_context.h"
+#include "lib/scheduler/room_asked.h"
 #include "lib/scheduler/victim_pool.h"
 #include "muster/plan.h"
 
@@ -77,6 +78,9 @@ class MakeRoom : public Phase {
   // waited for), and true returned.
   // The search has `victim_steps`.
   bool Try(GangIndex g, ReasonCode why, uint64_t victim_steps);
+  // The same for what a gang that runs lacks of its raised minimum: it goes on,
+  // and is nominated for that besides (or grows).
+  bool TryRaised(GangIndex g);
 
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
@@ -95,6 +99,7 @@ class MakeRoom : public Phase {
     GangIndex gang = kNoGang;
   };
 
+  bool MakeFor(GangIndex g);
   bool IsWorthIt(const GangRecord& r);
   bool TooLittleInAll(GangIndex g);
   int64_t MostFrom(QueueIndex q, ResourceKind kind) const;
@@ -108,7 +113,7 @@ class MakeRoom : public Phase {
   int64_t LacksOnANode(const GangSpec& spec);
   bool TooFewSlots(const GangSpec& spec);
   bool FindBetter(GangIndex g, const std::pair<int32_t, int64_t>& found);
-  bool AreFewest(GangIndex g);
+  bool AreFewest();
   int64_t FreeFor(const GangSpec& spec, ResourceKind kind);
   int32_t TopPriority() const;
   void ReportPreemption(GangIndex g);
@@ -125,6 +130,7 @@ class MakeRoom : public Phase {
   void StopVictim(GangIndex g, const Victim& victim, bool suspend);
   void PlacePreemptor(GangIndex g);
 
+  RoomAsked asked_;  // Of the question under way.
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;
   bool worth_more_ = false;

@@ -103,6 +103,10 @@ PlanRecord RecordOf(const SchedulerTables& tables, const Plan& plan) {
     record.check_due.emplace_back(plan.Text(key));
   }
   std::ranges::sort(record.check_due);
+  for (const TextRef key : plan.checked) {
+    record.checked.emplace_back(plan.Text(key));
+  }
+  std::ranges::sort(record.checked);
   return record;
 }
 

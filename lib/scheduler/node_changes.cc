@@ -175,8 +175,7 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
     tables.activator.RoomFreed(n);
   }
   for (const GangIndex g : tables.nodes.GangsOn(n)) {
-    if (tables.gangs.at(g).phase == GangPhase::kNominated)
-      tables.activator.SetCheckDue(g);
+    if (IsNominated(tables.gangs.at(g))) tables.activator.SetCheckDue(g);
   }
 }
 
@@ -206,6 +205,10 @@ void LoseTasksOn(SchedulerTables& tables, NodeIndex n) {
       continue;
     }
     GangEdit gang(tables, g);
+    const bool nominated = std::ranges::any_of(r.tasks, [&](const auto& task) {
+      return task.at.node == n && task.phase == TaskPhase::kNominated;
+    });
+    if (nominated) tables.life.UndoNomination(g);
     for (size_t i = r.tasks.size(); i-- > 0;) {
       const TaskRecord& task = r.tasks[i];
       if (task.phase == TaskPhase::kSucceeded || task.at.node != n) continue;
@@ -223,13 +226,15 @@ void FlagGangsOn(SchedulerTables& tables, NodeIndex n) {
   for (const GangIndex g : tables.nodes.GangsOn(n)) {
     const GangRecord& r = tables.gangs.at(g);
     GangEdit(tables, g);  // It may have to leave by a certain time.
-    const bool leaves = std::ranges::any_of(r.tasks, [&](const auto& task) {
-      return task.at.node == n && tables.life.MustLeave(r, task);
-    });
-    if (!leaves) continue;
-    if (r.phase == GangPhase::kNominated) {
-      tables.life.UndoNomination(g);
-    } else if (r.repair_reason == ReasonCode::kNone) {
+    const auto leave = [&](bool nominated) {
+      return std::ranges::any_of(r.tasks, [&](const auto& task) {
+        return task.at.node == n &&
+               (task.phase == TaskPhase::kNominated) == nominated &&
+               tables.life.MustLeave(r, task);
+      });
+    };
+    if (leave(true)) tables.life.UndoNomination(g);
+    if (leave(false) && r.repair_reason == ReasonCode::kNone) {
       tables.life.Flag(g, ReasonCode::kNodeDrained);
     }
   }

@@ -42,6 +42,7 @@ void EndRound(SchedulerTables& tables) {
   tables.round_seq = tables.next_seq;
   tables.round_open = tables.round_grew = false;
   if (tables.placed.empty()) return;
+  if (tables.config.preemption) tables.activator.CheckRaised();
   std::vector<GangIndex> placed = std::exchange(tables.placed, {});
   // Those may not grow any more that could as long as the round lasted.
   for (const GangIndex g : placed) {
@@ -101,11 +102,12 @@ void Pass::Run(Plan* plan) {
   const bool exhausted = budget.exhausted();
   const GangClassList& waiting = tables.lists.waiting();
   const GangClassList::Classes& put_off = waiting.put_off();
-  const bool again = exhausted || !put_off.empty() ||
-                     tables.lists.FirstToAskAgain() != kNoClass;
+  bool again = exhausted || !put_off.empty() ||
+               tables.lists.FirstToAskAgain() != kNoClass;
   for (const GangClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
   tables.round_open = true;
   if (!exhausted) EndRound(tables);
+  again |= !tables.lists.check_due().empty();
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();

@@ -49,20 +49,24 @@ class Repair : public Phase {
   void RepairGang(GangIndex g);
   bool IsReplaceable(const GangRecord& r);
   bool Replace(GangIndex g, const GangSpec& spec, ReasonCode why);
+  bool PlaceRest(GangIndex g, const GangSpec& spec, Ledger ledger);
+  void PlaceRaised(GangIndex g);
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();
   bool ReleaseOne(NodeIndex n);
   GangIndex LastToGo(NodeIndex n, bool nominated);
 
+  MakeRoom make_room_{pass_};
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
   Resources room_;
 };
 
 // Checks the nominated gangs whose check is due: those whose capacity is free
-// now start; one whose capacity cannot become free any more waits again, and
-// ends the phase, since what it was nominated for may make other checks due.
+// now start; one whose capacity cannot become free any more waits again (or, if
+// it runs, lacks its raised minimum without it), and ends the phase, since what
+// it was nominated for may make other checks due.
 class Promote : public Phase {
  public:
   using Phase::Phase;

@@ -46,7 +46,7 @@ class Phase {
     CheckRanks(check);
   }
   bool IsNominated(const QueuePosition& position) const {
-    return tables_.gangs.at(position.gang).phase == GangPhase::kNominated;
+    return muster::IsNominated(tables_.gangs.at(position.gang));
   }
   // With those in positions_ likewise, or until the budget is spent.
   template <class Check>
@@ -54,6 +54,7 @@ class Phase {
     for (const QueuePosition& position : positions_) {
       if (pass_.budget.exhausted()) return;
       pass_.budget.Charge(1, kClassNs);
+      pass_.plan.Checks(position.gang);
       if (!check(position.gang)) return;
     }
   }

@@ -11,6 +11,7 @@ void PlanWriter::Begin(Plan* plan) {
   drafts_.clear();
   tasks_.clear();
   answered_.clear();
+  checked_.clear();
 }
 
 PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
@@ -132,6 +133,8 @@ void PlanWriter::Finish(bool exhausted) {
   tables_.lists.waiting().ForgetGone();
   for (const QueuePosition& position : tables_.lists.check_due()) {
     plan_->check_due.push_back(plan_->AddText(position.key));
+    if (std::ranges::count(checked_, position.gang) > 0)
+      plan_->checked.push_back(plan_->check_due.back());
   }
 }
 

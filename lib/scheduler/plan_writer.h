@@ -42,6 +42,8 @@ class PlanWriter {
   void Note(const GangClassList& list, GangClassIndex c, bool changed);
   // Room is made for g; its handle and key are filled in here.
   void Preempts(GangIndex g, Preemption preemption);
+  // A gang that was due is checked.
+  void Checks(GangIndex g) { checked_.push_back(g); }
   // Gangs were asked whether they can grow.
   void Grew() { plan_->grew = true; }
   // Writes all of it into the plan. `exhausted`: questions were left active.
@@ -76,6 +78,7 @@ class PlanWriter {
   std::vector<std::pair<Draft, PlannedTask>> tasks_;
   std::vector<uint32_t> next_;
   std::vector<Answered> answered_;
+  std::vector<GangIndex> checked_;
 };
 
 }  // namespace muster

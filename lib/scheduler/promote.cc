@@ -25,22 +25,28 @@ void Promote::Run() {
 bool Promote::PromoteGang(GangIndex g) {
   const GangRecord& r = tables_.gangs.at(g);
   const Cluster::Mark mark = tables_.cluster.Begin();
-  HeldTasks(r, &tasks_);
+  tasks_.clear();
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase == TaskPhase::kNominated)
+      tasks_.push_back({task.task, task.at});
+  }
   pass_.budget.Charge(tasks_.size(), kTaskNs);
   const Resources& used = tables_.holdings.UsageOf(tasks_);
   bool hope = MayStillStart(r, used);
   bool room = !tables_.quota.OverLimitNow(r.queue, used, Ledger::kBoth);
-  for (const TaskRecord& task : r.tasks) {
-    if (tables_.cluster.Fits(task.at, Ledger::kNow)) {
-      tables_.cluster.Charge(task.at, Ledger::kNow);
+  for (const auto& [task, at] : tasks_) {
+    if (tables_.cluster.Fits(at, Ledger::kNow)) {
+      tables_.cluster.Charge(at, Ledger::kNow);
       continue;
     }
     room = false;
-    hope &= tables_.nodes.releasing(task.at.node) > 0;
+    hope &= tables_.nodes.releasing(at.node) > 0;
   }
   tables_.cluster.Rollback(mark);
   if (room && hope) {
     pass_.decisions.StartNominated(g);
+  } else if (!hope && IsLive(r)) {
+    pass_.decisions.Withdraw(g, {.code = ReasonCode::kNominationUndone});
   } else if (!hope) {
     pass_.decisions.Stop(g, DecisionKind::kEvict,
                          {.code = ReasonCode::kNominationUndone});
@@ -51,16 +57,18 @@ bool Promote::PromoteGang(GangIndex g) {
   return hope;
 }
 
-// Whether it will be let in once it has room: it is not held, its queues have
-// not been cut, and its nodes still take such tasks.
+// Whether it will be let in once it has room: it is not held (what runs is in),
+// its queues have not been cut, and its nodes still take such tasks.
 bool Promote::MayStillStart(const GangRecord& r, const Resources& used) const {
-  if (r.held || r.not_before > tables_.now || tables_.queues.IsHeld(r.queue) ||
+  const bool held =
+      r.held || r.not_before > tables_.now || tables_.queues.IsHeld(r.queue);
+  if ((held && !IsLive(r)) ||
       tables_.quota.OverLimitNow(r.queue, used, Ledger::kLater)) {
     return false;
   }
-  return std::ranges::all_of(r.tasks, [&](const TaskRecord& t) {
-    return tables_.cluster.Admits(t.at.node, t.at.shape) &&
-           DevicesSuit(tables_.cluster, t.at);
+  return std::ranges::all_of(tasks_, [&](const Assignment& a) {
+    return tables_.cluster.Admits(a.at.node, a.at.shape) &&
+           DevicesSuit(tables_.cluster, a.at);
   });
 }
 

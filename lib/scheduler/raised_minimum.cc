@@ -27,6 +27,7 @@ void SetSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
 // The one spec that it has is the given one.
 void ForgetUnder(SchedulerTables& tables, GangEdit& gang) {
   if (gang->wanted == kNoSpec) return;
+  DropNominated(tables, gang);
   SetSpec(tables, gang, gang->wanted);
   for (SpecIndex* s : {&gang->wanted, &gang->under}) {
     tables.specs.Unref(std::exchange(*s, kNoSpec), tables.cluster);
@@ -112,6 +113,7 @@ GangMinimum MinimumToGoOn(const Gang& before, const Gang& changed,
 }
 
 void ChangeSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
+  DropNominated(tables, gang);
   SpecIndex under = kNoSpec;
   if (Holds(*gang)) {
     const GangSpec& before =
@@ -127,6 +129,24 @@ void ChangeSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
   SetSpec(tables, gang, next);
   tables.specs.Unref(next, tables.cluster);
   if (under != kNoSpec) RunUnder(tables, gang, under);
+}
+
+bool MayBeNominated(const SchedulerTables& tables, const GangRecord& r) {
+  return r.wanted != kNoSpec && r.spec != r.wanted && IsLive(r) &&
+         r.repair_reason == ReasonCode::kNone && !r.cancel &&
+         (HasTask(r, TaskPhase::kStarting) ||
+          HasTask(r, TaskPhase::kRunning)) &&
+         !(tables.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
+}
+
+void DropNominated(SchedulerTables& tables, GangEdit& gang) {
+  if (gang->phase == GangPhase::kNominated) return;
+  for (size_t i = gang->tasks.size(); i-- > 0;) {
+    const TaskRecord& task = gang->tasks[i];
+    if (task.phase == TaskPhase::kNominated) {
+      tables.life.Drop(gang, task.task);
+    }
+  }
 }
 
 void RunUnder(SchedulerTables& tables, GangEdit& gang, SpecIndex under) {
@@ -155,10 +175,8 @@ void SettleMinimum(SchedulerTables& tables, GangEdit& gang) {
 }
 
 bool LooksForRaised(const SchedulerTables& tables, const GangRecord& r) {
-  return r.wanted != kNoSpec && r.spec != r.wanted && IsLive(r) &&
-         r.repair_reason == ReasonCode::kNone && !r.cancel &&
-         r.backoff_until <= tables.now && !HasTask(r, TaskPhase::kReleasing) &&
-         !(tables.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
+  return MayBeNominated(tables, r) && r.backoff_until <= tables.now &&
+         !HasTask(r, TaskPhase::kReleasing);
 }
 
 }  // namespace muster

@@ -15,6 +15,11 @@ namespace muster {
 struct SchedulerTables;
 class GangEdit;
 
+// What the new one asks besides is placed together, before anything that waits;
+// where there is no room, others give way to it as to a gang that waits, and
+// the gang is nominated for it: it has tasks that are nominated beside those
+// that run. An edit after which it may not be drops them.
+//
 // Such a gang has two specs (GangRecord): `wanted`, as the host changed it, and
 // `under`, the same with what it needs to go on as its minimum. `spec` is that
 // of the two by which it is treated: the wanted one while its tasks meet that.
@@ -41,6 +46,12 @@ void RunUnder(SchedulerTables& tables, GangEdit& gang, SpecIndex under);
 // when it has met the new minimum, or holds nothing. O(1) if it has one, else
 // O(tasks).
 void SettleMinimum(SchedulerTables& tables, GangEdit& gang);
+
+// Whether it may be nominated for what it lacks of the raised minimum, while it
+// runs on. O(tasks) if it has one.
+bool MayBeNominated(const SchedulerTables& tables, const GangRecord& r);
+// It is not any more. Life::Update is to follow.
+void DropNominated(SchedulerTables& tables, GangEdit& gang);
 
 // As the host gave it last.
 inline SpecIndex GivenSpec(const GangRecord& r) {

@@ -181,7 +181,8 @@ void RemoveOtherNodes(SchedulerTables& tables, const Reported& reported) {
   for (const NodeIndex n : gone) {
     for (const NodeTask& ref : tables.nodes.tasks(n)) {
       tables.report.tasks_lost +=
-          tables.gangs.at(ref.gang).phase != GangPhase::kNominated;
+          FindTask(tables.gangs.at(ref.gang), ref.task)->phase !=
+          TaskPhase::kNominated;
     }
     Take(tables, NodeRemoved{tables.cluster.node(n).key}).IgnoreError();
     ++tables.report.nodes_removed;
@@ -357,15 +358,20 @@ void SettlePhase(SchedulerTables& tables, GangEdit& gang,
 void ReconcileGang(SchedulerTables& tables, GangIndex g,
                    const RealTasks& real) {
   const GangRecord& r = tables.gangs.at(g);
-  if (r.phase == GangPhase::kNominated) {
+  if (IsNominated(r)) {
     // A nominated task does not run; what really runs undoes the nomination.
-    if (real.empty()) return;
-    tables.life.UndoNomination(g);
+    if (real.empty() && r.phase == GangPhase::kNominated) return;
+    const bool runs = std::ranges::any_of(r.tasks, [&](const auto& task) {
+      return task.phase == TaskPhase::kNominated && real.contains(task.task);
+    });
+    if (runs || r.phase == GangPhase::kNominated) tables.life.UndoNomination(g);
   }
   if (real.empty() && r.tasks.empty()) return;
   GangEdit gang(tables, g);
   std::vector<TaskId> recorded;
-  for (const TaskRecord& task : r.tasks) recorded.push_back(task.task);
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kNominated) recorded.push_back(task.task);
+  }
   for (const TaskId id : recorded) {
     const auto it = real.find(id);
     if (it == real.end()) {

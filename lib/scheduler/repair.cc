@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "lib/scheduler/pass.h"
 #include "lib/scheduler/raised_minimum.h"
@@ -118,10 +119,7 @@ void Repair::RepairGang(GangIndex g) {
     Cancel(g, ReasonCode::kCancelledByHost);
     return;
   }
-  if (LooksForRaised(tables_, r)) {
-    Replace(g, tables_.specs.at(r.wanted), ReasonCode::kBelowMinimum);
-    return;
-  }
+  if (LooksForRaised(tables_, r)) return PlaceRaised(g);
   const GangSpec& spec = tables_.SpecOf(r);
   const std::vector<TaskId> leaving = tables_.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
@@ -162,8 +160,15 @@ bool Repair::IsReplaceable(const GangRecord& r) {
 
 // Places what the gang lacks of the spec beside its tasks.
 bool Repair::Replace(GangIndex g, const GangSpec& spec, ReasonCode why) {
+  if (!PlaceRest(g, spec, Ledger::kBoth)) return false;
+  pass_.decisions.Grow(g, placement_.tasks, {.code = why});
+  return true;
+}
+
+// Finds places for what it lacks of the spec; charged in the cluster then.
+bool Repair::PlaceRest(GangIndex g, const GangSpec& spec, Ledger ledger) {
   const Remaining remaining(tables_.gangs.at(g), spec);
-  PlacementRequest request = RequestFor(tables_, g, Ledger::kBoth, &room_);
+  PlacementRequest request = RequestFor(tables_, g, ledger, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
   request.explain = false;
@@ -172,8 +177,22 @@ bool Repair::Replace(GangIndex g, const GangSpec& spec, ReasonCode why) {
   pass_.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
-  pass_.decisions.Grow(g, placement_.tasks, {.code = why});
   return true;
+}
+
+// What a raised minimum asks besides comes before anything that waits: what is
+// free, or is being released, and others give way to it as to a gang that
+// waits.
+void Repair::PlaceRaised(GangIndex g) {
+  const GangSpec& spec = tables_.specs.at(tables_.gangs.at(g).wanted);
+  if (Replace(g, spec, ReasonCode::kBelowMinimum)) return;
+  if (tables_.nodes.releasing() > 0 && PlaceRest(g, spec, Ledger::kLater)) {
+    pass_.decisions.Place(g, DecisionKind::kNominate, placement_.tasks,
+                          {.code = ReasonCode::kWaitingForRelease});
+    return;
+  }
+  make_room_.Begin();
+  make_room_.TryRaised(g);
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by
@@ -211,6 +230,7 @@ void Repair::ShedFromOvercommitted() {
 // host keeps that, or for a place that is only kept.
 bool Repair::ReleaseOne(NodeIndex n) {
   GangIndex victim = LastToGo(n, true);
+  const bool withdraws = victim != kNoGang;
   if (victim == kNoGang && !tables_.config.host.keeps_running) {
     const Cluster::Mark mark = tables_.cluster.Begin();
     for (const NodeTask& ref : tables_.nodes.tasks(n)) {
@@ -223,10 +243,14 @@ bool Repair::ReleaseOne(NodeIndex n) {
     tables_.cluster.Rollback(mark);
   }
   if (victim == kNoGang) return false;
-  pass_.decisions.Stop(victim, DecisionKind::kEvict,
-                       {.code = ReasonCode::kOvercommitted,
-                        .object_kind = ReasonObject::kNode,
-                        .object = n});
+  const Reason reason{.code = ReasonCode::kOvercommitted,
+                      .object_kind = ReasonObject::kNode,
+                      .object = n};
+  if (withdraws && IsLive(tables_.gangs.at(victim))) {
+    pass_.decisions.Withdraw(victim, reason);
+  } else {
+    pass_.decisions.Stop(victim, DecisionKind::kEvict, reason);
+  }
   return true;
 }
 
@@ -237,14 +261,16 @@ GangIndex Repair::LastToGo(NodeIndex n, bool nominated) {
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(ref.gang);
     const GangSpec& spec = tables_.SpecOf(r);
+    const TaskRecord& task = *FindTask(r, ref.task);
     if (nominated) {
-      if (r.phase != GangPhase::kNominated) continue;
+      if (task.phase != TaskPhase::kNominated) continue;
     } else {
       const bool spared = SparedUntil(r) > tables_.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
       if (!runs || !spec.gang().preemptible || spared) continue;
     }
-    const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
+    const std::optional<Allocation> at =
+        nominated ? task.at : TakeableOf(r, spec, task);
     if (!at || !IsScarce(tables_.cluster, *at)) continue;
     const QueuePosition position = tables_.lists.PositionOf(ref.gang);
     if (last.gang == kNoGang || last < position) last = position;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "lib/scheduler/raised_minimum.h"
+
 namespace muster {
 
 SchedulerTables::SchedulerTables(SchedulerConfig c)
@@ -27,6 +29,10 @@ GangIndex GangEdit::Add(SchedulerTables& tables, std::string_view key) {
 }
 
 GangEdit::~GangEdit() {
+  if (record_.edits == 1 && !record_.leaves && record_.wanted != kNoSpec &&
+      !MayBeNominated(tables_, record_)) {
+    DropNominated(tables_, *this);
+  }
   if (--record_.edits > 0) return;
   if (!record_.leaves) {
     tables_.lists.Update(gang_, record_);

@@ -353,6 +353,12 @@ absl::Status LoadGang(SchedulerTables& tables, const SchedulerState& state,
     MUSTER_RETURN_IF_ERROR(LoadMinimum(tables, s, gang));
     MUSTER_RETURN_IF_ERROR(LoadTasks(tables, s, gang, used));
     SettleMinimum(tables, gang);
+    if (gang->phase != GangPhase::kNominated &&
+        HasTask(*gang, TaskPhase::kNominated) &&
+        !MayBeNominated(tables, *gang)) {
+      return Bad("gangs '", gang->key,
+                 "'.tasks: one is nominated, but the gang lacks none");
+    }
     tables.life.UpdateKeeps(gang);
     tables.answers.Know(g, *gang);
   }

@@ -8,13 +8,13 @@
 
 namespace muster {
 
-void VictimOrder::Begin(GangIndex preemptor, bool spare_only) {
-  const GangRecord& r = tables_.gangs.at(preemptor);
+void VictimOrder::Begin(const RoomAsked& asked, bool spare_only) {
+  const GangRecord& r = tables_.gangs.at(asked.gang);
   spare_only_ = spare_only;
   own_ = r.queue;
   most_ = tables_.PriorityOf(r);
   gives_.assign(tables_.queues.limit(), false);
-  const Resources& least = LeastOf(tables_.SpecOf(r), tables_.cluster);
+  const Resources& least = asked.least;
   rows_.clear();
   heads_.clear();
   next_row_ = 0;

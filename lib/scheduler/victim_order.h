@@ -10,6 +10,7 @@
 #include "lib/base/text_key.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/holders.h"
+#include "lib/scheduler/room_asked.h"
 #include "muster/ids.h"
 
 namespace muster {
@@ -26,7 +27,7 @@ class VictimOrder {
   // which the elastic ones are victims; all in queues from which it may take
   // back. `spare_only`: of these, those who need not be stopped to give
   // something. O(queues x depth + rows).
-  void Begin(GangIndex preemptor, bool spare_only);
+  void Begin(const RoomAsked& asked, bool spare_only);
   // Whether the gang, which holds something, is one of them.
   bool Has(GangIndex g) const;
   // Some of them may give tasks that they can do without, for less.

@@ -14,22 +14,21 @@ void VictimPool::Forget() {
   retry_at_ = kForever;
 }
 
-void VictimPool::Begin(GangIndex preemptor, int64_t lacks, bool spare_only) {
-  const GangRecord& r = tables_.gangs.at(preemptor);
-  preemptor_ = &tables_.SpecOf(r);
+void VictimPool::Begin(const RoomAsked& asked, int64_t lacks, bool spare_only) {
+  const GangRecord& r = tables_.gangs.at(asked.gang);
+  preemptor_ = asked.gang;
+  spec_ = asked.spec;
   spare_only_ = spare_only;
   // What it uses where it is placed may be more than its least.
-  all_help_ =
-      !preemptor_->least_is_exact ||
-      tables_.quota.OverLimit(r.queue, LeastOf(*preemptor_, tables_.cluster),
-                              Ledger::kLater);
+  all_help_ = !asked.least_is_exact ||
+              tables_.quota.OverLimit(r.queue, asked.least, Ledger::kLater);
   drawn_.resize(tables_.gangs.limit(), 0);
   all_fresh_ = AllAreFresh();
   ++question_;
   could_hold_.resize(tables_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
-  order_.Begin(preemptor, spare_only);
+  order_.Begin(asked, spare_only);
   // Of an elastic gang less may go than it has.
   least_amount_ = elastic() ? lacks : std::max(lacks, order_.least_amount());
 }
@@ -91,7 +90,7 @@ bool VictimPool::TakeNext() {
 void VictimPool::Add(GangIndex g) {
   if (drawn_[g] == question_) return;
   drawn_[g] = question_;
-  if (MayStop(g)) gangs_.push_back(g);
+  if (g != preemptor_ && MayStop(g)) gangs_.push_back(g);
 }
 
 // Whether a gang that gives way may be a victim now; else from when on.
@@ -141,14 +140,14 @@ bool VictimPool::FitsWithoutThem(NodeIndex n) {
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     if (order_.Has(ref.gang)) freed_.Add(tables_.holdings.UsageOf(ref));
   }
-  if (!AnyFits(*preemptor_, tables_.cluster, n, freed_)) return false;
+  if (!AnyFits(*spec_, tables_.cluster, n, freed_)) return false;
   slots_ += SlotsIn(freed_);
   return true;
 }
 
 // Of the preemptor's first shape.
 int64_t VictimPool::SlotsIn(const Resources& amount) const {
-  const Resources& demand = tables_.cluster.demand(preemptor_->shapes[0]);
+  const Resources& demand = tables_.cluster.demand(spec_->shapes[0]);
   int64_t slots = Gang::kMaxTasks;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] > 0) slots = std::min(slots, amount[k] / demand[k]);

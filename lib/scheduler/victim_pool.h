@@ -30,7 +30,7 @@ class VictimPool {
   // Starts an empty draw for this preemptor. Of a single task, `lacks` is how
   // much of a device it lacks on any node, at the least. `spare_only`: victims
   // give only surplus tasks, or what they are nominated for.
-  void Begin(GangIndex preemptor, int64_t lacks, bool spare_only);
+  void Begin(const RoomAsked& asked, int64_t lacks, bool spare_only);
   bool spare_only() const { return spare_only_; }
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
@@ -72,7 +72,8 @@ class VictimPool {
 
   SchedulerTables& tables_;
   VictimOrder order_;
-  const GangSpec* preemptor_ = nullptr;
+  GangIndex preemptor_ = kNoGang;
+  const GangSpec* spec_ = nullptr;  // Of the preemptor.
   bool spare_only_ = false;
   bool all_fresh_ = false;  // All holders were placed in this round.
   bool all_help_ = false;

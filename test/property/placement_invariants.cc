@@ -31,7 +31,9 @@ class PlacementInvariants {
   std::string Constraints() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* was = trial_.before.gang(d.gang);
-      const bool whole = d.kind == DecisionKind::kNominate ||
+      const bool whole = (d.kind == DecisionKind::kNominate && was != nullptr &&
+                          was->phase != GangPhase::kStarting &&
+                          was->phase != GangPhase::kRunning) ||
                          (d.kind == DecisionKind::kStart && was != nullptr &&
                           was->phase == GangPhase::kWaiting);
       if (!whole) continue;

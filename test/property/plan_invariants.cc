@@ -241,12 +241,17 @@ class PlanInvariants {
           [&](const DecisionRecord& o) {
             return o.seq > d.seq && o.gang == d.on_behalf_of &&
                    (o.kind == DecisionKind::kNominate ||
-                    o.kind == DecisionKind::kStart);
+                    o.kind == DecisionKind::kStart ||
+                    o.kind == DecisionKind::kGrow);
           });
       if (!placed) return "purpose: evicted for nothing: " + Text(d);
       const GangState* preemptor = trial_.after.gang(d.on_behalf_of);
-      if (preemptor == nullptr || (preemptor->phase != GangPhase::kNominated &&
-                                   preemptor->phase != GangPhase::kStarting)) {
+      const bool waits_for_it =
+          preemptor != nullptr &&
+          std::ranges::any_of(preemptor->tasks, [](const TaskState& t) {
+            return t.phase <= TaskPhase::kStarting;
+          });
+      if (!waits_for_it) {
         return "purpose: evicted for nothing: " + Text(d);
       }
     }
@@ -305,6 +310,9 @@ class PlanInvariants {
       for (const std::string& q : trial_.before.Path(g->gang.queue)) {
         held |= trial_.before.queue(q)->held;
       }
+      // What runs may be nominated for more.
+      held &=
+          g->phase != GangPhase::kStarting && g->phase != GangPhase::kRunning;
       if (held) return "holds: held gang starts: " + Text(d);
     }
     return "";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -225,26 +226,27 @@ class QueueVictimPolicy {
   void Record(const DecisionRecord& d, const GangState& g, Usage& change) {
     int64_t sign = 0;
     std::vector<TaskState> tasks;
+    std::vector<TaskState>& nominated = NominatedOf(g);
+    const bool kept = Stops(d.kind) && g.phase == GangPhase::kSuspended;
     if (Stops(d.kind)) {
       sign = -1;
-      stopped_.insert(d.gang);
       // Of a suspended gang: what it keeps, not what it had.
-      if (g.phase == GangPhase::kNominated ||
-          g.phase == GangPhase::kSuspended) {
-        tasks = g.tasks;
+      if (kept) tasks = g.tasks;
+      // What shrinks keeps what it is nominated for.
+      if (d.kind != DecisionKind::kShrink) {
+        tasks.insert(tasks.end(), nominated.begin(), nominated.end());
+        nominated.clear();
       }
-      if (d.tasks.empty() && nominated_.contains(d.gang)) {
-        tasks = nominated_[d.gang];
-      }
-    } else if (Places(d.kind) && (g.phase != GangPhase::kNominated ||
-                                  stopped_.contains(d.gang))) {
-      sign = 1;  // It did not have its places, or has lost them.
+    } else if (Places(d.kind)) {
+      sign = 1;
     }
-    const bool kept = sign < 0 && g.phase == GangPhase::kSuspended;
     for (const PlannedTaskRecord& p : d.tasks) {
-      if (!kept) tasks.push_back(AsState(p));
+      const bool had = sign > 0 && std::erase_if(nominated, [&](const auto& t) {
+                                     return t.task == p.task;
+                                   }) > 0;
+      if (!kept && !had) tasks.push_back(AsState(p));
     }
-    if (d.kind == DecisionKind::kNominate) nominated_[d.gang] = tasks;
+    if (d.kind == DecisionKind::kNominate) nominated = tasks;
     for (const TaskState& t : tasks) {
       const NodeUse all = trial_.before.UseOf(g.gang, t);
       const std::vector<int64_t> use =
@@ -257,10 +259,20 @@ class QueueVictimPolicy {
     }
   }
 
+  // What the gang is nominated for by now.
+  std::vector<TaskState>& NominatedOf(const GangState& g) {
+    const auto [it, is_new] = nominated_.try_emplace(g.gang.key);
+    if (is_new) {
+      std::ranges::copy_if(
+          g.tasks, std::back_inserter(it->second),
+          [](const TaskState& t) { return t.phase == TaskPhase::kNominated; });
+    }
+    return it->second;
+  }
+
   const Trial& trial_;
   // In this plan.
   std::map<std::string, std::vector<TaskState>> nominated_;
-  std::set<std::string> stopped_;
 };
 
 }  // namespace

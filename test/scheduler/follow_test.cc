@@ -128,6 +128,44 @@ TEST(FollowTest, WhoIsNotFirstAnyMoreWasAsked) {
   EXPECT_EQ(follower->State().gang_classes, s.scheduler().State().gang_classes);
 }
 
+// It loses what it grew by: a reason to repair it that needs no decision, after
+// which it looks for the same again, perhaps in the next pass.
+TEST(FollowTest, WhatWasCheckedAndIsDueAgainIsTold) {
+  bool told = false;
+  for (uint64_t budget = 1; budget <= 128; ++budget) {
+    SCOPED_TRACE(budget);
+    SchedulerConfig config;
+    config.work_budget = budget;
+    Story s(config);
+    s.HasNode("n1", 1);
+    s.HasNode("n2", 1);
+    s.HasQueue("q");
+    s.Submit(Job("a"));
+    const auto pass = [&] {
+      for (bool again = true; again;) {
+        absl::StatusOr<Scheduler> follower = s.scheduler().Fork();
+        ASSERT_TRUE(follower.ok()) << follower.status();
+        Plan plan;
+        s.scheduler().Schedule(s.now, &plan);
+        const PlanRecord record = s.scheduler().Record(plan);
+        ASSERT_TRUE(follower->Follow(record).ok());
+        ASSERT_EQ(follower->StateHash(), s.scheduler().StateHash());
+        told |= !record.checked.empty();
+        again = plan.budget_exhausted;
+      }
+    };
+    pass();
+    Gang raised = s.Of("a").gang;
+    raised.roles[0].min_tasks = raised.roles[0].desired_tasks = 2;
+    s.Happens(GangChanged{raised});
+    pass();
+    s.Happens(NodeRemoved{"n2"});
+    pass();
+    EXPECT_EQ(s.Phase("a"), "starting");
+  }
+  EXPECT_TRUE(told);
+}
+
 TEST(FollowTest, APlanThatNamesATaskTwiceIsRefused) {
   PlanRecord plan = PlanOf(Waiting());
   plan.decisions[0].tasks.push_back(plan.decisions[0].tasks[0]);

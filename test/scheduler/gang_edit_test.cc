@@ -199,7 +199,7 @@ void CheckLists(const SchedulerTables& tables) {
     if (l.wake_at != kForever) wakes.insert({l.wake_at, g});
     if (l.ends_at != kForever) ends.insert({l.ends_at, g});
     if (l.holds) holders.insert(g);
-    if (l.holds && l.elastic && !l.nominated) elastic.insert(l.priority);
+    if (l.holds && l.elastic && !l.promised) elastic.insert(l.priority);
     waiting += l.waiting.queue != kNoQueue;
     growing += l.growing.queue != kNoQueue;
   }

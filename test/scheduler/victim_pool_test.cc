@@ -161,7 +161,7 @@ TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.tables);
-    pool.Begin(p.preemptor, 0, false);
+    pool.Begin(AskedInAll(p.s.tables, p.preemptor), 0, false);
     int64_t most = 0;
     for (const GangIndex g : p.running) {
       if (GivesWay(p.s.tables, p.preemptor, g)) {
@@ -180,7 +180,7 @@ void ExpectAllDrawn(Rule gives, bool spare_only) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.tables);
-    pool.Begin(p.preemptor, 0, spare_only);
+    pool.Begin(AskedInAll(p.s.tables, p.preemptor), 0, spare_only);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
@@ -213,7 +213,7 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     const SchedulerTables& tables = p.s.tables;
     VictimPool pool(p.s.tables);
     const int64_t lacks = p.Below(3) * kWholeDevice;
-    pool.Begin(p.preemptor, lacks, false);
+    pool.Begin(AskedInAll(p.s.tables, p.preemptor), lacks, false);
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
     const int64_t cost = p.Below(2'000'000);
     pool.DrawForLess(priority, cost, 1000);
@@ -252,7 +252,8 @@ TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
     }
     s.tables.round_seq = s.tables.next_seq;
     VictimPool pool(s.tables);
-    pool.Begin(s.Submit(Job("preemptor", 1, 1, "high")), 0, false);
+    pool.Begin(AskedInAll(s.tables, s.Submit(Job("preemptor", 1, 1, "high"))),
+               0, false);
     for (const std::string key : {"a", "b", "c", "d"}) {
       pool.Draw(1);
       EXPECT_EQ(s.tables.gangs.at(pool.gangs().back()).key, key);

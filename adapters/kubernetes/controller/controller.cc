@@ -149,7 +149,8 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
   state_.nominations.DropFound();
   state_.nominations.Check([this](const std::string& gang) {
     const auto state = scheduler().Find(gang);
-    return state.ok() && state->phase == GangPhase::kNominated;
+    return state.ok() && std::ranges::count(state->tasks, TaskPhase::kNominated,
+                                            &TaskState::phase) > 0;
   });
   for (const auto& [queue, why] :
        state_.queues.TakeRefused(state_.link.now())) {

@@ -144,11 +144,11 @@ void Executor::ShowNomination(const DecisionRecord& decision,
   }
   if (decision.kind == kNominate) {
     s_.nominations.Set(decision.gang, places);
-  } else if (decision.kind == kStart) {
+  } else if (decision.kind == kStart || decision.kind == kGrow) {
     std::set<std::string> bound;
     for (const auto& [uid, place] : places) bound.insert(uid);
     s_.nominations.Start(decision.gang, bound);
-  } else if (decision.kind == kEvict && decision.tasks.empty()) {
+  } else if (decision.kind != kShrink) {
     s_.nominations.Set(decision.gang, {});
   }
 }

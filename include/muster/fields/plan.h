@@ -24,6 +24,7 @@ struct FieldsOf<PlanRecord> {
     v(7, "class_results", s.class_results);
     v(8, "check_due", s.check_due);
     v(9, "grew", s.grew);
+    VisitAdded(10, "checked", s.checked, v);
   }
 };
 

@@ -68,6 +68,33 @@ TEST_F(NominationTest, EachPodOfAGangShowsItsNode) {
               testing::UnorderedElementsAre("a", "b"));
 }
 
+// A group that runs and is to be larger: what it has goes on.
+TEST_F(NominationTest, ANewPodOfAGroupThatRunsShowsItsNode) {
+  api_.grace = 10 * kSecond;
+  const auto add = [&](const char* pod) {
+    api_.AddPod({.name = pod, .gpus = 1, .priority = 10, .group = "g"});
+    api_.Settle();
+  };
+  api_.AddNode("a", 1);
+  api_.AddGroup("g", 1);
+  add("g0");
+  ASSERT_EQ(api_.NodeOf("g0"), "a");
+  api_.AddNode("b", 1);
+  api_.AddPod({.name = "low", .gpus = 1, .job = "low"});
+  api_.Settle();
+  ASSERT_EQ(api_.NodeOf("low"), "b");
+  api_.AddGroup("g", 2);
+  add("g1");
+  EXPECT_EQ(Shown("g1"), "b");
+  EXPECT_EQ(api_.NodeOf("g1"), "");
+  EXPECT_EQ(api_.NodeOf("g0"), "a");
+  api_.Pass(10 * kSecond);
+  EXPECT_EQ(api_.NodeOf("g1"), "b");
+  EXPECT_EQ(api_.NodeOf("g0"), "a");
+  EXPECT_THAT(Asked("g1"), ElementsAre("b"));
+  EXPECT_THAT(Asked("g0"), IsEmpty());
+}
+
 TEST_F(NominationTest, ARefusedEvictionTakesItBack) {
   api_.protected_pods = {"low"};
   Preempt();
