@@ -6,12 +6,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include "fuzz/targets.h"
 #include "test/property/dice.h"
 
 namespace muster::fuzz {
+
+// Names of tests have no addresses.
+void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
+
 namespace {
 
 class FuzzTest : public testing::TestWithParam<Target> {};
@@ -48,19 +54,47 @@ TEST_P(FuzzTest, DamagedSeedsAreSurvived) {
 }
 
 // fuzz/regressions/TARGET holds inputs that a fuzzer found.
-TEST_P(FuzzTest, WhatOnceWentWrongGoesWell) {
-  const auto folder = std::filesystem::path(MUSTER_SOURCE_DIR) /
-                      "fuzz/regressions" / GetParam().name;
-  if (!std::filesystem::exists(folder)) {
-    GTEST_SKIP() << "no fuzzer found anything in " << GetParam().name;
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+std::filesystem::path Regressions() {
+  return std::filesystem::path(MUSTER_SOURCE_DIR) / "fuzz/regressions";
+}
+
+std::vector<Target> TargetsThatFailed() {
+  std::vector<Target> targets;
+  std::ranges::copy_if(kTargets, std::back_inserter(targets), [](auto& target) {
+    return std::filesystem::exists(Regressions() / target.name);
+  });
+  return targets;
+}
+
+class RegressionTest : public testing::TestWithParam<Target> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, RegressionTest,
+                         testing::ValuesIn(TargetsThatFailed()), NameOf);
+
+TEST_P(RegressionTest, WhatOnceWentWrongGoesWell) {
+  size_t inputs = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(Regressions() / GetParam().name)) {
     SCOPED_TRACE(entry.path().filename());
     std::ifstream in(entry.path(), std::ios::binary);
     EXPECT_EQ(
         GetParam().run(std::string(std::istreambuf_iterator<char>(in), {})),
         "");
+    ++inputs;
   }
+  EXPECT_GT(inputs, 0u);
+}
+
+TEST(RegressionFolders, AreOfTargets) {
+  size_t folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Regressions())) {
+    EXPECT_TRUE(std::ranges::any_of(kTargets, [&](const Target& target) {
+      return entry.path().filename() == target.name;
+    })) << entry.path();
+    ++folders;
+  }
+  EXPECT_EQ(folders, TargetsThatFailed().size());
+  EXPECT_GE(folders, 7u) << "one is lost";
 }
 
 }  // namespace
