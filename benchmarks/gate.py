@@ -22,9 +22,9 @@ that are not recorded yet, and names them; without it they are a failure. FILE (
 Each benchmark runs three times and its best value counts. A ratio may be worse than the
 recorded one by 30 %, but beyond that of its goal by 15 % at the most, which is noise; one that
 is not within that is measured up to three times more: on a shared machine ratios to the yardstick
-differ by half from run to run. Exit status 1 if it is in none. --write records the median of five
-measurements, and refuses what misses its goal, but with `missed`; the table of goals in the
-documents follows.
+differ by half from run to run. Exit status 1 if it is in none. --write records the median of three
+measurements, but not of what misses its goal without `missed`; the table of goals in the documents
+follows.
 """
 
 import argparse
@@ -46,7 +46,7 @@ MARGIN = 1.3
 NOISE = 1.15
 RUNS = 3
 MORE = 3
-RECORDED = 5
+RECORDED = 3
 # Few events and jobs each: medians and CPU times are compared, not tails. No Slurm beside them.
 ENVIRONMENT = {"MUSTER_BACKLOG_EVENTS": "100", "MUSTER_BENCH_SCALE": "10", "MUSTER_SLURM": "/none"}
 
@@ -165,18 +165,18 @@ def print_table(bounds, ratios):
 
 
 def record(bounds, ratios):
-    """Puts what was measured into the bounds. Exits where a goal is missed and nobody says so."""
+    """Puts what was measured into the bounds; returns those that miss a goal in silence, and stay as they are."""
     silent = []
     for bound in bounds:
         ratio, goal = ratios[bound["name"]]
+        if goal is not None and "missed" not in bound:
+            if ratio > goal if side_of(bound) == "at_most" else ratio < goal:
+                silent.append(f"{bound['name']}: {ratio:.3g}, goal {goal:.3g}")
+                continue
         bound[side_of(bound)] = float(f"{ratio:.3g}")
         if goal is not None:
             bound["goal_ratio"] = float(f"{goal:.3g}")
-            beyond = ratio > goal if side_of(bound) == "at_most" else ratio < goal
-            if beyond and "missed" not in bound:
-                silent.append(f"{bound['name']}: {ratio:.3g}, goal {goal:.3g}")
-    if silent:
-        sys.exit(f"gate: nothing is recorded, as goals are missed and no `missed` says so: {'; '.join(silent)}")
+    return silent
 
 
 def problems(bounds, goals):
@@ -217,11 +217,13 @@ def main():
     if args.write:
         ratios = medians([measure(args.folder.resolve(), bounds, goals) for _ in range(RECORDED)])
         print_table(bounds, ratios)
-        record(bounds, ratios)
+        silent = record(bounds, ratios)
         lines = ",\n".join("  " + json.dumps(bound) for bound in every)
         args.bounds.write_text(f"[\n{lines}\n]\n")
         if args.bounds == BOUNDS:
             tables.write(ROOT)
+        if silent:
+            sys.exit(f"gate: not recorded, as a goal is missed and no `missed` says why: {'; '.join(silent)}")
         return
     ratios = measure(args.folder.resolve(), bounds, goals)
     print_table(bounds, ratios)
