@@ -3,7 +3,7 @@
 whether a test tells: the stories of activation_story_test, else the random histories of
 scheduler_property_test.
 
-    test/property/mutants.py ROOT BUILD [--only TEXT] [--part K/N] [--events N]
+    test/property/mutants.py ROOT BUILD [--only TEXT] [--part K/N] [--events N] [--texts]
 
 ROOT is the source tree, BUILD a folder for copies of it. A rule that can be left out
 and no test tells is one that no test covers, or that is not needed: exit status 1.
@@ -48,7 +48,7 @@ MUTANTS = [
         ActivateRoom(tables_.lists.growing(), s, Questions::kRoom);""",
      "done |= kGrowthActivated;"),
     ("room: nominated gangs there", ACTIVATOR,
-     "if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);",
+     "if (now && IsNominated(r)) SetCheckDue(task.gang);",
      "if (now) {}"),
     ("room: suspended gangs there", ACTIVATOR,
      """
@@ -131,7 +131,7 @@ MUTANTS = [
      """  RoomFreed(n);
   StructureChanged();""", "  RoomFreed(n);"),
     ("a node changes: nominated gangs there", ACTIVATOR,
-     "if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
+     "if (IsNominated(tables_.gangs.at(g))) SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     # Who tells what happened.
     ("tells: a start that may be shrunk", "lib/scheduler/decisions.cc",
@@ -276,8 +276,7 @@ MUTANTS = [
     ("tells: a raised minimum that is missed", "lib/scheduler/raised_minimum.cc",
      "tables.activator.VictimsChanged(*gang);", ";"),
     ("room or quota: gangs below a raised minimum", "lib/scheduler/gang_lists.cc",
-     "l.lacks = (Lacks(r) || LooksForRaised(tables_, r)) && !r.check_due;",
-     "l.lacks = Lacks(r) && !r.check_due;"),
+     "(Lacks(r) || (LooksForRaised(tables_, r) && !l.nominated))", "Lacks(r)"),
     ("time: a raised minimum after a back-off", "lib/scheduler/pass.cc",
      "LooksForRaised(tables, *gang) ||", ""),
     ("answers: a limit that stops victims alone", "lib/scheduler/serve.cc",
@@ -384,6 +383,7 @@ def main():
                         help="part of the names of those to try")
     parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N",
                         help="the K-th of N parts of them")
+    parser.add_argument("--texts", action="store_true", help="only whether each text stands there once")
     parser.add_argument("--events", type=int, default=40_000, metavar="N",
                         help="steps of random histories where no story tells")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -393,6 +393,8 @@ def main():
     for name, file, before, _ in MUTANTS:
         if (count := (root / file).read_text().count(before)) != 1:
             sys.exit(f"{file}: the text of '{name}' stands there {count} times")
+    if args.texts:
+        return
     k, n = args.part
     todo = [m for m in MUTANTS if args.only in m[0]][k - 1::n]
     if not todo:
