@@ -186,7 +186,6 @@ absl::Status Take(SchedulerTables& tables, const GangChanged& e) {
     gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
   tables.life.Update(gang);
-  gang->check_due |= LooksForRaised(tables, *gang);
   return absl::OkStatus();
 }
 

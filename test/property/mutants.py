@@ -271,8 +271,8 @@ MUTANTS = [
     # What an answer says of whom it concerns, and what time alone activates.
     ("tells: a place that is kept, where it is", "lib/scheduler/holdings.cc",
      "if (takes) tables_.nodes.AddOvercommitCandidate(task.at.node);", ""),
-    ("tells: a minimum that is raised", "lib/scheduler/gang_events.cc",
-     "gang->check_due |= LooksForRaised(tables, *gang);", ""),
+    ("victims: gangs below a raised minimum, when it is raised, too", ACTIVATOR,
+     "if (all_victims_ || reclaim_ || !victims_.empty()) CheckRaised();", ""),
     ("tells: a raised minimum that is missed", "lib/scheduler/raised_minimum.cc",
      "tables.activator.VictimsChanged(*gang);", ";"),
     ("room or quota: gangs below a raised minimum", "lib/scheduler/gang_lists.cc",
