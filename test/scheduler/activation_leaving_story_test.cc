@@ -105,5 +105,22 @@ TEST_F(RaisedMinima, LeaveSurplusWhereTheyAreMissed) {
   EXPECT_THAT(s.Pass(), ElementsAre("shrink a for w: 0/1", "nominate w: n1"));
 }
 
+// Likewise where there is nothing to be repaired: it went by itself, and
+// nothing is placed there any more.
+TEST_F(RaisedMinima, LeaveSurplusWhereTheyAreMissedAgain) {
+  Has("n1", 2);
+  Runs(Elastic("a", 1, 2));
+  Has("n2", 1);
+  Quiet();
+  Raise("a", 3);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n2"));
+  Node n2 = Named("n2", 1);
+  n2.schedulable = false;
+  s.Happens(NodeChanged{n2});
+  Waits(On("n1", Job("w")));
+  s.Answers("a", {0, 2}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink a for w: 0/1", "nominate w: n1"));
+}
+
 }  // namespace
 }  // namespace muster
