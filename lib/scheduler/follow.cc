@@ -65,7 +65,9 @@ void SetCheckDue(SchedulerTables& tables, const PlanRecord& record) {
   for (const GangIndex g : not_due) GangEdit(tables, g)->check_due = false;
   for (const std::string& key : record.check_due) {
     const GangIndex g = tables.gangs.Find(key);
-    if (g != kNoGang) GangEdit(tables, g)->check_due = true;
+    if (g != kNoGang && !tables.gangs.at(g).check_due) {
+      GangEdit(tables, g)->check_due = true;
+    }
   }
 }
 

@@ -131,9 +131,10 @@ void PlanWriter::Finish(bool exhausted) {
     plan_->waiting.push_back({.gang_class_id = gone});
   }
   tables_.lists.waiting().ForgetGone();
+  std::ranges::sort(checked_);
   for (const QueuePosition& position : tables_.lists.check_due()) {
     plan_->check_due.push_back(plan_->AddText(position.key));
-    if (std::ranges::count(checked_, position.gang) > 0)
+    if (std::ranges::binary_search(checked_, position.gang))
       plan_->checked.push_back(plan_->check_due.back());
   }
 }

@@ -113,7 +113,6 @@ GangMinimum MinimumToGoOn(const Gang& before, const Gang& changed,
 }
 
 void ChangeSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
-  DropNominated(tables, gang);
   SpecIndex under = kNoSpec;
   if (Holds(*gang)) {
     const GangSpec& before =
