@@ -63,6 +63,15 @@ class RaisedMinima : public Activation {
     changed.roles[0].min_tasks = changed.roles[0].desired_tasks = min;
     s.Happens(GangChanged{changed});
   }
+  // "a" has two tasks on n1, and one on n2 that its raised minimum asks.
+  void IsMetOnN2() {
+    Has("n1", 2);
+    Runs(Elastic("a", 1, 2));
+    Has("n2", 1);
+    Quiet();
+    Raise("a", 3);
+    EXPECT_THAT(s.Pass(), ElementsAre("grow a: n2"));
+  }
 };
 
 TEST_F(RaisedMinima, AreMetWhenANodeComes) {
@@ -94,12 +103,7 @@ TEST_F(RaisedMinima, AreTriedAgainAfterABackOff) {
 // What the raised minimum needed is surplus under the one of before, when what
 // was to meet it failed on another node.
 TEST_F(RaisedMinima, LeaveSurplusWhereTheyAreMissed) {
-  Has("n1", 2);
-  Runs(Elastic("a", 1, 2));
-  Has("n2", 1);
-  Quiet();
-  Raise("a", 3);
-  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n2"));
+  IsMetOnN2();
   Waits(On("n1", Job("w")));
   s.Answers("a", {0, 2}, TaskOutcome::kFailed);
   EXPECT_THAT(s.Pass(), ElementsAre("shrink a for w: 0/1", "nominate w: n1"));
@@ -108,12 +112,7 @@ TEST_F(RaisedMinima, LeaveSurplusWhereTheyAreMissed) {
 // Likewise where there is nothing to be repaired: it went by itself, and
 // nothing is placed there any more.
 TEST_F(RaisedMinima, LeaveSurplusWhereTheyAreMissedAgain) {
-  Has("n1", 2);
-  Runs(Elastic("a", 1, 2));
-  Has("n2", 1);
-  Quiet();
-  Raise("a", 3);
-  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n2"));
+  IsMetOnN2();
   Node n2 = Named("n2", 1);
   n2.schedulable = false;
   s.Happens(NodeChanged{n2});

@@ -17,23 +17,11 @@ using ::testing::IsEmpty;
 class GangChangeTest : public SchedulerTest {
  protected:
   // With its description changed by f.
-  template <class F>
-  void Change(const std::string& gang, F&& f) {
-    Gang changed = s.Of(gang).gang;
-    f(changed);
-    s.Happens(GangChanged{changed});
-  }
   static void Resize(Gang& gang, uint32_t min, uint32_t desired) {
     gang.roles[0].min_tasks = min;
     gang.roles[0].desired_tasks = desired;
   }
   void Configure(SchedulerConfig config) { s = Story(std::move(config)); }
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
-  }
 };
 
 // --- GangChanged -------------------------------------------------------------

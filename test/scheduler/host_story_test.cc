@@ -19,12 +19,6 @@ using ::testing::IsEmpty;
 class HostTest : public SchedulerTest {
  protected:
   void Configure(SchedulerConfig config) { s = Story(std::move(config)); }
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
-  }
   void Taint(const std::string& node, uint32_t gpus, Time since = 0) {
     Node tainted = Machine(node, gpus);
     tainted.taints = {{"broken", "", TaintEffect::kNoExecute, since}};

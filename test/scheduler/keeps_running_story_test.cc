@@ -17,12 +17,6 @@ class KeepsRunning : public SchedulerTest {
  protected:
   KeepsRunning() { Capable({.keeps_running = true}); }
 
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
-  }
   void OthersUse(uint32_t unnamed) {
     s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = unnamed}});
   }

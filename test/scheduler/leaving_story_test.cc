@@ -15,12 +15,6 @@ using ::testing::IsEmpty;
 
 class Leaving : public SchedulerTest {
  protected:
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
-  }
   void Leaves(const std::string& gang, uint32_t index) {
     s.Answers(gang, {0, index}, TaskOutcome::kLeaving);
   }

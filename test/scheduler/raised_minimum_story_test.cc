@@ -16,30 +16,11 @@ using ::testing::IsEmpty;
 
 class RaisedMinimum : public SchedulerTest {
  protected:
-  template <class F>
-  void Change(const std::string& gang, F&& f) {
-    Gang changed = s.Of(gang).gang;
-    f(changed);
-    s.Happens(GangChanged{changed});
-    s.ExpectRestorable();
-  }
-  void Resize(const std::string& gang, uint32_t min, uint32_t desired) {
-    Change(gang, [&](Gang& g) {
-      g.roles[0].min_tasks = min;
-      g.roles[0].desired_tasks = desired;
-    });
-  }
   static void AddRole(Gang& gang, const std::string& name, uint32_t min) {
     Role role = gang.roles[0];
     role.name = name;
     role.min_tasks = role.desired_tasks = min;
     gang.roles.push_back(role);
-  }
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
   }
   // By role, as it is recorded; empty: that of the gang.
   std::vector<uint32_t> RunsUnder(const std::string& gang) {

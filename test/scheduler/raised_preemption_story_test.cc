@@ -17,19 +17,6 @@ using ::testing::IsEmpty;
 
 class RaisedPreemption : public SchedulerTest {
  protected:
-  void Resize(const std::string& gang, uint32_t min, uint32_t desired) {
-    Gang changed = s.Of(gang).gang;
-    changed.roles[0].min_tasks = min;
-    changed.roles[0].desired_tasks = desired;
-    s.Happens(GangChanged{changed});
-    s.ExpectRestorable();
-  }
-  void Runs(const Gang& gang) {
-    s.Submit(gang);
-    s.Pass();
-    s.AllDone();
-    ASSERT_EQ(s.Phase(gang.key), "running");
-  }
   // How many of its tasks are nominated.
   size_t Nominated(const std::string& gang) {
     const GangState state = s.Of(gang);

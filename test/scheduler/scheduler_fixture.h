@@ -25,6 +25,27 @@ class SchedulerTest : public ::testing::Test {
     config.host = host;
     s = Story(config);
   }
+  void Runs(const Gang& gang) {
+    s.Submit(gang);
+    s.Pass();
+    s.AllDone();
+    ASSERT_EQ(s.Phase(gang.key), "running");
+  }
+  // The gang is as f makes it of what it is, from now on.
+  template <class F>
+  void Change(const std::string& gang, F&& f) {
+    Gang changed = s.Of(gang).gang;
+    f(changed);
+    s.Happens(GangChanged{changed});
+    s.ExpectRestorable();
+  }
+  // Its first role.
+  void Resize(const std::string& gang, uint32_t min, uint32_t desired) {
+    Change(gang, [&](Gang& g) {
+      g.roles[0].min_tasks = min;
+      g.roles[0].desired_tasks = desired;
+    });
+  }
   Story s;
 };
 
