@@ -66,9 +66,12 @@ class ReplicasTest(ProxiedTest):
         self.first.send(signal.SIGCONT)
         testbed.wait("it asks for its lease", lambda: self.proxy.of("lease", since=self.goes_on), 10)
         testbed.wait("it knows", lambda: self.first.says("does not lead any more"), 10)
-        time.sleep(4)
+        # One that looks may have begun before it knew; none that changes anything.
+        time.sleep(1)
+        knows = time.monotonic()
+        time.sleep(3)
         self.assertEqual([], [f"{one.method} {one.path}" for one in self.proxy.of(since=self.goes_on)
-                              if one.kind != "lease"])
+                              if one.kind != "lease" and (one.method != "GET" or one.at >= knows)])
         self.assertEqual(holder, self.lease()["holderIdentity"])
 
 

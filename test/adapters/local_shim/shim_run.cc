@@ -11,8 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace muster::local {
 namespace {
@@ -108,7 +113,15 @@ ShimExit ShimRun::Run(const ShimSpec& spec, int attempt) {
 }
 
 std::string ShimRun::Output(int attempt) const {
-  return ReadText(AttemptFolder(attempt) + "/output");
+  // Where lines are counted, a program in an image says of each file of counts
+  // that it cannot be written there.
+  const auto is_the_tasks = [](std::string_view line) {
+    return !absl::StartsWith(line, "profiling:");
+  };
+  return absl::StrJoin(
+      absl::StrSplit(ReadText(AttemptFolder(attempt) + "/output"), '\n',
+                     is_the_tasks),
+      "\n");
 }
 
 std::string ShimRun::Line() {
