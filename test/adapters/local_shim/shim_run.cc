@@ -11,13 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 
 namespace muster::local {
 namespace {
@@ -115,7 +115,7 @@ ShimExit ShimRun::Run(const ShimSpec& spec, int attempt) {
 std::string ShimRun::Output(int attempt) const {
   // Where lines are counted, a program in an image says of each file of counts
   // that it cannot be written there.
-  const auto is_the_tasks = [](std::string_view line) {
+  const auto is_the_tasks = [](absl::string_view line) {
     return !absl::StartsWith(line, "profiling:");
   };
   return absl::StrJoin(
