@@ -404,8 +404,11 @@ TEST_F(EndpointTest, ASlowScraperDoesNotHoldTheLoop) {
     }
   }
   const Millis before = now_;
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_GT(now_ - before, 200);  // Ten to a turn.
+  // Ten to a turn; what holds the loop holds it for longer than that.
+  for (int i = 0; i < 3000 && now_ - before <= 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GT(now_ - before, 200);
   EXPECT_EQ(Get("/healthz"), "200 ok\n");
 }
 
