@@ -51,6 +51,7 @@ class Repair : public Phase {
   bool Replace(GangIndex g, const GangSpec& spec, ReasonCode why);
   bool PlaceRest(GangIndex g, const GangSpec& spec, Ledger ledger);
   void PlaceRaised(GangIndex g);
+  bool MayBeShed(GangIndex g) const;
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();

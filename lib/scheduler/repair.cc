@@ -191,8 +191,21 @@ void Repair::PlaceRaised(GangIndex g) {
                           {.code = ReasonCode::kWaitingForRelease});
     return;
   }
+  if (MayBeShed(g)) return;
   make_room_.Begin();
   make_room_.TryRaised(g);
+}
+
+// Whether it may be stopped yet for what a node has too little of: nobody else
+// would be for something then. Where it is not, the room that others give back
+// has it looked at again.
+bool Repair::MayBeShed(GangIndex g) const {
+  const GangRecord& r = tables_.gangs.at(g);
+  return !tables_.config.host.keeps_running &&
+         std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
+           return task.phase <= TaskPhase::kRunning &&
+                  tables_.cluster.Overcommitted(task.at.node, Ledger::kLater);
+         });
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by

@@ -51,6 +51,29 @@ TEST_F(RaisedPreemption, LowerPrioritiesGiveWay) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
+// Its own node has too little: it is stopped itself, and nobody for it.
+TEST_F(RaisedPreemption, NobodyDoesForOneThatHasToGo) {
+  Nodes({2, 1});
+  Runs(Job("a", 2, 1, "high"));
+  Runs(Job("low", 1, 1, "low"));
+  Resize("a", 3, 3);
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 2}});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+}
+
+// It is another one that goes; then they give way to it.
+TEST_F(RaisedPreemption, TheyDoWhereAnotherOneHasToGo) {
+  Nodes({3, 1});
+  Runs(Job("a", 2, 1, "high"));
+  Runs(Job("last", 1, 1, "low"));
+  Runs(Job("low", 1, 1, "low"));
+  ASSERT_EQ(s.Where("last"), "n1");
+  Resize("a", 3, 3);
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 1}});
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict last", "evict low for a", "nominate a: n2"));
+}
+
 TEST_F(RaisedPreemption, EqualsDoNot) {
   Nodes({2, 1});
   Runs(Job("a", 2, 1, "mid"));
