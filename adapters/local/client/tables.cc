@@ -170,7 +170,7 @@ std::string HistoryText(const Json& jobs, bool users) {
       const std::string text = TextOf(PointOf(job));
       row.insert(row.end() - 1, text.empty() ? "-" : text);
     }
-    table.Add(std::move(row));
+    table.Add(row);
   }
   return table.Text();
 }
@@ -212,7 +212,7 @@ std::string CronsText(const Json& crons, bool users) {
         absl::StrCat(ListOf(cron, "jobs").size()),
         cron.value("said", "")};
     if (users) row.insert(row.begin() + 2, names.Of(cron.value("uid", 0u)));
-    table.Add(std::move(row));
+    table.Add(row);
   }
   return table.Text();
 }
