@@ -164,6 +164,16 @@ PreemptionCosts ReadPreemptionCosts(const Value& value) {
   return costs;
 }
 
+EvictionBackoff ReadEvictionBackoff(const Value& value) {
+  EvictionBackoff backoff;
+  Fields f(value, "eviction_backoff");
+  f.Span("wait_base", &backoff.wait_base);
+  f.Span("wait_max", &backoff.wait_max);
+  f.Span("protection_base", &backoff.protection_base);
+  f.Span("protection_max", &backoff.protection_max);
+  return backoff;
+}
+
 void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v, "scheduler");
@@ -181,6 +191,9 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Bool("preemption", &config->preemption);
     f.Optional("preemption_costs", [&](const Value& costs) {
       config->preemption_costs = ReadPreemptionCosts(costs);
+    });
+    f.Optional("eviction_backoff", [&](const Value& backoff) {
+      config->eviction_backoff = ReadEvictionBackoff(backoff);
     });
   });
   top->Optional("placement", [&](const Value& v) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "muster/eviction_backoff.h"
 #include "muster/ids.h"
 #include "muster/partition.h"
 #include "muster/placement_policy.h"
@@ -100,6 +101,8 @@ struct SchedulerConfig {
   bool preemption = true;
   // Which of those that may be stopped.
   PreemptionCosts preemption_costs{};
+  // And when those that were may be stopped, and stop others, again.
+  EvictionBackoff eviction_backoff{};
   // Which of the nodes that have room is taken: of the library's own solver.
   PlacementOptions placement{};
   // How devices can be cut into partitions, by Device::partition_scheme.

@@ -7,6 +7,7 @@
 #include "muster/fields/device.h"             // IWYU pragma: export
 #include "muster/fields/disruption_budget.h"  // IWYU pragma: export
 #include "muster/fields/event.h"              // IWYU pragma: export
+#include "muster/fields/eviction_backoff.h"   // IWYU pragma: export
 #include "muster/fields/gang.h"               // IWYU pragma: export
 #include "muster/fields/gang_class_state.h"   // IWYU pragma: export
 #include "muster/fields/ids.h"                // IWYU pragma: export

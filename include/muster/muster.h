@@ -17,6 +17,7 @@
 #include "muster/device_set.h"         // IWYU pragma: export
 #include "muster/disruption_budget.h"  // IWYU pragma: export
 #include "muster/event.h"              // IWYU pragma: export
+#include "muster/eviction_backoff.h"   // IWYU pragma: export
 #include "muster/gang.h"               // IWYU pragma: export
 #include "muster/gang_class_state.h"   // IWYU pragma: export
 #include "muster/ids.h"                // IWYU pragma: export

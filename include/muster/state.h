@@ -136,6 +136,12 @@ struct GangState {
   // What it needs to go on, where its minimum was raised while it ran: until it
   // has met that (GangChanged). Empty: what `gang` says.
   GangMinimum runs_under{};
+  // Evictions in a row, each before it had saved any of the run that it ended,
+  // and the time of the last: see EvictionBackoff.
+  uint32_t evictions = 0;
+  Time evicted = 0;
+  // The last decision by which another gang gave way to it; 0: none did.
+  uint64_t made_room_seq = 0;
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };
@@ -187,6 +193,12 @@ struct SchedulerState {
   // they can grow.
   bool round_open = false;
   bool round_grew = false;
+  // The decision that was next when something last happened but that the host
+  // did as it was told (TasksAnswered of tasks that started, or stopped as
+  // asked, DecisionApplied, CheckpointTaken): to a gang to which others have
+  // given way since, by GangState::made_room_seq, none does so again before
+  // something else happens. 0: nothing is known of that.
+  uint64_t external_seq = 0;
 
   friend bool operator==(const SchedulerState&,
                          const SchedulerState&) = default;

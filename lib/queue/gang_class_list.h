@@ -34,11 +34,13 @@ struct GangClassKey {
   uint32_t priority_class = 0;
   uint32_t spec = 0;          // SpecIndex.
   GangIndex alone = kNoGang;  // The gang, if it stands alone.
+  bool no_victims = false;    // Nobody gives way to them for a while.
 
   friend auto operator<=>(const GangClassKey&, const GangClassKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const GangClassKey& k) {
-    return H::combine(std::move(h), k.queue, k.priority_class, k.spec, k.alone);
+    return H::combine(std::move(h), k.queue, k.priority_class, k.spec, k.alone,
+                      k.no_victims);
   }
 };
 

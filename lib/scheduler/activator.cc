@@ -192,7 +192,8 @@ void Activator::ActivateVictims(GangClassIndex c, uint8_t as) {
   GangClassList& waiting = tables_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if (waiting.AsksVictims(c)) return;
-  if (!tables_.config.preemption || IsHopeless(cls.reason().code) ||
+  if (!tables_.config.preemption || cls.key().no_victims ||
+      IsHopeless(cls.reason().code) ||
       !tables_.classes.at(cls.key().priority_class).may_preempt ||
       !AnyVictim(tables_, cls.key().queue, cls.first().priority,
                  LeastOf(tables_.specs.at(cls.key().spec), tables_.cluster))) {

@@ -132,6 +132,10 @@ MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::typical_tasks,
 MUSTER_BOUNDS(PreemptionCosts,
               Of{&PreemptionCosts::restart, To(PreemptionCosts::kMaxRestart)},
               Of{&PreemptionCosts::gang, To(PreemptionCosts::kMaxGang)});
+MUSTER_BOUNDS(EvictionBackoff, Of{&EvictionBackoff::wait_base, kSpan},
+              Of{&EvictionBackoff::wait_max, kSpan},
+              Of{&EvictionBackoff::protection_base, kSpan},
+              Of{&EvictionBackoff::protection_max, kSpan});
 MUSTER_BOUNDS(SearchLimits,
               Of{&SearchLimits::placement_steps, To(SearchLimits::kMaxSteps)},
               Of{&SearchLimits::victim_steps, To(SearchLimits::kMaxSteps)},
@@ -174,7 +178,10 @@ MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
               Of{&GangState::backoff_until, kUntil},
               Of{&GangState::run_time, kAt}, Of{&GangState::saved, kAt},
               Of{&GangState::unsaved, kAt}, Of{&GangState::started, kUntil},
-              Of{&GangState::checkpoint, kAt}, Of{&GangState::since, kUntil});
+              Of{&GangState::checkpoint, kAt}, Of{&GangState::since, kUntil},
+              Of{&GangState::evictions, To(kInt32.most)},
+              Of{&GangState::evicted, kAt},
+              Of{&GangState::made_room_seq, To(kSeq.most)});
 MUSTER_BOUNDS(NodeState, Of{&NodeState::spot_notice, kUntil});
 MUSTER_BOUNDS(GangClassState, Of{&GangClassState::retry_at, kUntil},
               Of{&GangClassState::effort, To(GangClassState::kMostEffort)});
@@ -182,6 +189,7 @@ MUSTER_BOUNDS(SchedulerState, Of{&SchedulerState::now, kAt},
               Of{&SchedulerState::version, To(kSeq.most)},
               Of{&SchedulerState::next_seq, kSeq},
               Of{&SchedulerState::round_seq, kSeq},
+              Of{&SchedulerState::external_seq, To(kSeq.most)},
               Of{&SchedulerState::nodes, kNodes});
 MUSTER_BOUNDS(PlannedTaskRecord,
               Of{&PlannedTaskRecord::first_slice, kFirstSlice});

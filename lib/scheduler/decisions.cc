@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/cleanup/cleanup.h"
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/raised_minimum.h"
 
 namespace muster {
@@ -24,8 +25,14 @@ void Decisions::Report(GangEdit& gang, TaskRecord& task, Draft draft) {
 
 void Decisions::NotePlaced(GangEdit& gang, Draft draft) {
   gang->placed_seq = plan_.at(draft).seq;
+  NoteMadeRoom(gang);
   gang->check_due = false;
   tables_.placed.push_back(gang.gang());
+}
+
+void Decisions::NoteMadeRoom(GangEdit& gang) {
+  if (makes_room_.gang == gang.gang()) gang->made_room_seq = makes_room_.seq;
+  makes_room_ = {};
 }
 
 void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
@@ -91,6 +98,7 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
   if (joins) --gang->attempts;  // The same start: the same attempt.
   if (replaces) {
     gang->check_due = false;
+    NoteMadeRoom(gang);
   } else {
     NotePlaced(gang, draft);
     // Others than these may go first when it gives tasks: where another role
@@ -163,6 +171,7 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
   };
   GangEdit gang(tables_, g);
   const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
+  makes_room_ = {on_behalf_of, plan_.at(draft).seq};
   if (gang->phase == GangPhase::kNominated) {
     plan_.Withdraws(draft);
     tables_.life.Stop(gang);
@@ -171,6 +180,9 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
   }
   if (on_behalf_of != kNoGang) CountDisruption(tables_, gang->key, -1);
   if (kind == DecisionKind::kCancel) gang->cancel = true;
+  if (on_behalf_of != kNoGang && kind == DecisionKind::kEvict) {
+    CountEviction(*gang, tables_.now);
+  }
   const bool suspends = kind == DecisionKind::kSuspend;
   // A lost node ends the whole gang.
   gang->interrupted = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
@@ -195,6 +207,7 @@ void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
   GangEdit gang(tables_, g);
   const Draft draft =
       plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
+  makes_room_ = {on_behalf_of, plan_.at(draft).seq};
   if (gang->repair_reason == ReasonCode::kTaskFailed) {
     tables_.life.FailStart(*gang);  // A surplus one.
   }

@@ -55,9 +55,17 @@ class Decisions {
   void Report(GangEdit& gang, TaskRecord& task, Draft draft);
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
+  void NoteMadeRoom(GangEdit& gang);
 
   SchedulerTables& tables_;
   PlanWriter& plan_;
+  // The gang for which others have given way last, and by which decision: it is
+  // placed next.
+  struct MakesRoom {
+    GangIndex gang = kNoGang;
+    uint64_t seq = 0;
+  };
+  MakesRoom makes_room_{};
 };
 
 }  // namespace muster

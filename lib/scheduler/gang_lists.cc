@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/cluster/needs.h"
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/life.h"
 #include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/scheduler_tables.h"
@@ -98,12 +99,17 @@ Time GangLists::WakeAt(const GangRecord& r) const {
   };
   if (r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended) {
     const Time until =
-        r.held ? kForever : after_now(std::max(r.not_before, r.backoff_until));
+        r.held ? kForever
+               : std::min(after_now(std::max(r.not_before, r.backoff_until)),
+                          after_now(WaitsToMakeRoomUntil(tables_, r)));
     if (r.phase == GangPhase::kWaiting) return until;
     return std::min(until, after_now(SuspendedUntil(tables_.config, r)));
   }
   if (!IsLive(r)) return kForever;
   Time at = after_now(r.backoff_until);
+  if (LooksForRaised(tables_, r)) {
+    at = std::min(at, after_now(WaitsToMakeRoomUntil(tables_, r)));
+  }
   if (Lacks(r)) {
     at = std::min(at, after_now(r.since + tables_.config.replacement_timeout));
   }
@@ -157,8 +163,11 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   if (rests && !r.held && !r.cancel && r.repair_reason == ReasonCode::kNone &&
       std::max(r.not_before, r.backoff_until) <= tables_.now) {
     const bool alone = r.phase == GangPhase::kSuspended;
-    l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang};
+    l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang,
+                 MayMakeNoRoom(tables_, r)};
   }
+  l.made_room = HasMadeRoom(tables_, r) &&
+                (l.waiting.queue != kNoQueue || LooksForRaised(tables_, r));
   if (MayGrow(r)) {
     l.growing = {
         r.queue, r.priority_class, r.spec,
@@ -193,6 +202,7 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(check_due_, l.check_due, from, next.check_due, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
+  MoveIn(made_room_, l.made_room, from, next.made_room, to);
   times_.SetWake(g, l.wake_at, next.wake_at);
   times_.SetEnd(g, l.ends_at, next.ends_at);
   // A gang is in one of the two at a time, so it leaves both first. Where it
@@ -274,9 +284,9 @@ bool GangLists::Stands(GangIndex g) const {
 }
 
 std::vector<size_t> GangLists::Sizes() const {
-  std::vector<size_t> sizes = {nominated_.size(), check_due_.size(),
-                               lacking_.size(), times_.wakes().size(),
-                               times_.ends().size()};
+  std::vector<size_t> sizes = {nominated_.size(),     check_due_.size(),
+                               lacking_.size(),       made_room_.size(),
+                               times_.wakes().size(), times_.ends().size()};
   size_t holding = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {

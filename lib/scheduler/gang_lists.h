@@ -63,6 +63,9 @@ class GangLists {
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
   const PositionSet& lacking() const { return lacking_; }
+  // Gangs that wait, or look for what a raised minimum asks, and have made room
+  // since something external happened.
+  const PositionSet& made_room() const { return made_room_; }
   const GangTimes& times() const { return times_; }
 
   GangClassList& waiting() { return waiting_; }
@@ -102,6 +105,7 @@ class GangLists {
   PositionSet nominated_;
   PositionSet check_due_;
   PositionSet lacking_;
+  PositionSet made_room_;
   GangTimes times_;
   QueuePositions positions_;
   GangClassList waiting_{positions_, true};

@@ -51,13 +51,15 @@ struct Listing {
   QueueIndex queue = kNoQueue;
   int32_t priority = 0;
   Time submitted = 0;
-  bool holds = false;       // Tasks that hold something.
-  bool elastic = false;     // Of these, perhaps more than it needs.
-  StopCost stop_cost{};     // Of these, its amount rounded.
-  bool nominated = false;   // It has places to start at, or to grow into.
-  bool promised = false;    // All that it holds is such places.
-  bool check_due = false;   // The next pass checks it.
-  bool lacks = false;       // It looks for tasks that it is to have.
+  bool holds = false;      // Tasks that hold something.
+  bool elastic = false;    // Of these, perhaps more than it needs.
+  StopCost stop_cost{};    // Of these, its amount rounded.
+  bool nominated = false;  // It has places to start at, or to grow into.
+  bool promised = false;   // All that it holds is such places.
+  bool check_due = false;  // The next pass checks it.
+  bool lacks = false;      // It looks for tasks that it is to have.
+  // It has made room for itself, and does so again after something external.
+  bool made_room = false;
   Time wake_at = kForever;  // The pass at this time does.
   Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
@@ -94,6 +96,9 @@ struct GangRecord : GangOwn {
   Duration saved = 0;
   Duration unsaved = 0;
   bool interrupted = false;
+  uint32_t evictions = 0;
+  Time evicted = 0;
+  uint64_t made_room_seq = 0;
   std::vector<TaskRecord> tasks{};       // By task.
   std::vector<PendingRecord> pending{};  // By seq.
   // Not state.

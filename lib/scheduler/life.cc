@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/cluster/selector.h"
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/raised_minimum.h"
 #include "lib/scheduler/scheduler_tables.h"
 
@@ -20,11 +21,8 @@ void Life::Drop(GangEdit& gang, TaskId id) {
 void Life::FailStart(GangRecord& r) {
   const SchedulerConfig& config = tables_.config;
   ++r.failures;
-  const uint32_t doublings = std::min(r.failures - 1, 30u);
-  const Duration wait = config.backoff_base > (config.backoff_max >> doublings)
-                            ? config.backoff_max
-                            : config.backoff_base << doublings;
-  r.backoff_until = tables_.now + wait;
+  r.backoff_until = tables_.now + Doubled(config.backoff_base, r.failures - 1,
+                                          config.backoff_max);
 }
 
 // A task that the gang counts goes, or is done. With it may go what held the
@@ -218,8 +216,8 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
         r.phase = GangPhase::kRunning;
         if (r.backoff_until <= tables_.now) r.failures = 0;  // Surplus failed.
         r.started = tables_.now;
-        // Its class may keep it from being a victim until it has run so long.
-        if (tables_.classes.at(r.priority_class).min_runtime > 0) {
+        // It may be no victim until it has run so long.
+        if (ProtectionOf(tables_, r) > 0) {
           tables_.activator.VictimsChanged(r);
         }
       }
@@ -236,6 +234,7 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
 void Life::GoOn(GangEdit& gang) {
   GangRecord& r = *gang;
   if (!IsLive(r) && r.repair_reason != ReasonCode::kNone) r.since = tables_.now;
+  if (r.phase == GangPhase::kStopping) UndoEviction(r);
   r.phase = GangPhase::kRunning;
   for (size_t i = r.tasks.size(); i-- > 0;) {
     if (r.tasks[i].phase == TaskPhase::kSuspended) Drop(gang, r.tasks[i].task);

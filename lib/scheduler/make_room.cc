@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/surplus.h"
 
 namespace muster {
@@ -87,7 +88,8 @@ bool MakeRoom::MakeFor(GangIndex g) {
 // A cheap look at whether there can be any victim at all.
 bool MakeRoom::IsWorthIt(const GangRecord& r) {
   if (!tables_.config.preemption ||
-      !tables_.classes.at(r.priority_class).may_preempt) {
+      !tables_.classes.at(r.priority_class).may_preempt ||
+      MayMakeNoRoom(tables_, r)) {
     return false;
   }
   return AnyVictim(tables_, r.queue, tables_.PriorityOf(r), asked_.least);

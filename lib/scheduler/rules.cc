@@ -140,6 +140,13 @@ absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(NoneTwice(c.partition_schemes, ".partition_schemes",
                                    ".key", &PartitionScheme::key));
   if (c.host.migrate) return NotSupportedYet(".host.migrate");
+  const EvictionBackoff& e = c.eviction_backoff;
+  MUSTER_RETURN_IF_ERROR(
+      Require(e.wait_base <= e.wait_max,
+              ".eviction_backoff.wait_base: is more than .wait_max"));
+  MUSTER_RETURN_IF_ERROR(Require(
+      e.protection_base <= e.protection_max,
+      ".eviction_backoff.protection_base: is more than .protection_max"));
   return Require(c.backoff_base <= c.backoff_max,
                  ".backoff_base: is more than .backoff_max");
 }

@@ -8,6 +8,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
@@ -100,6 +101,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   if (alone) tables().undo.Begin();
   tables().now = std::max(before, event.at);
   if (wakes) Wake(tables());
+  const bool external = IsExternal(tables(), event.what);
   absl::Status status = std::visit(
       [this](const auto& e) {
         if constexpr (requires { e.config; }) {
@@ -119,6 +121,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
     rooms_before.reset();
   }
   ++tables().version;
+  if (external) SomethingExternal(tables());
   tables().activator.Publish(false);
   assert(SampleHolds(tables()));
   return absl::OkStatus();

@@ -45,6 +45,7 @@ struct SchedulerTables {
   uint64_t round_seq = 1;
   bool round_open = false;
   bool round_grew = false;
+  uint64_t external_seq = 0;  // See SchedulerState.
 
   Cluster cluster;
   NodeRecords nodes{};

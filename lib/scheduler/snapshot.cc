@@ -57,6 +57,9 @@ void EachOfLife(A& a, B& b, F&& f) {
   f(a.placed_seq, b.placed_seq);
   f(a.since, b.since);
   f(a.check_due, b.check_due);
+  f(a.evictions, b.evictions);
+  f(a.evicted, b.evicted);
+  f(a.made_room_seq, b.made_room_seq);
 }
 
 }  // namespace
@@ -118,6 +121,7 @@ SchedulerState StateOf(const SchedulerTables& tables) {
   s.round_seq = tables.round_seq;
   s.round_open = tables.round_open;
   s.round_grew = tables.round_grew;
+  s.external_seq = tables.external_seq;
   for (NodeIndex n : tables.cluster.nodes()) {
     const NodeRecords::Facts& f = tables.nodes.facts(n);
     s.nodes.push_back({tables.cluster.node(n), f.down, f.draining,
@@ -228,8 +232,15 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
       (s.phase == GangPhase::kSuspended || (IsLive(s.phase) && lacks))) {
     return Bad(at + ".since: is kForever, but it is suspended, or lacks tasks");
   }
+  if (s.evicted > state.now) {
+    return Bad(at + ".evicted: not later than .now");
+  }
   if (s.placed_seq >= state.next_seq) {
     return Bad(at, ".placed_seq: decision ", s.placed_seq, " was never made");
+  }
+  if (s.made_room_seq >= state.next_seq) {
+    return Bad(at, ".made_room_seq: decision ", s.made_room_seq,
+               " was never made");
   }
   return absl::OkStatus();
 }
@@ -392,11 +403,15 @@ absl::Status Load(SchedulerTables& tables, const SchedulerState& state) {
   if (state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
+  if (state.external_seq > state.next_seq) {
+    return Bad("external_seq: is not in 0..next_seq");
+  }
   MUSTER_RETURN_IF_ERROR(CheckKeys(state));
   tables.next_seq = state.next_seq;
   tables.round_seq = state.round_seq;
   tables.round_open = state.round_open;
   tables.round_grew = state.round_grew;
+  tables.external_seq = state.external_seq;
   tables.version = state.version;
   MUSTER_RETURN_IF_ERROR(LoadNodes(tables, state));  // Taints have their times.
   tables.now = state.now;

@@ -10,6 +10,7 @@ void Undo::Begin() {
   Changed([this, now = tables_.now, version = tables_.version,
            next_seq = tables_.next_seq, round_seq = tables_.round_seq,
            round_open = tables_.round_open, round_grew = tables_.round_grew,
+           external_seq = tables_.external_seq,
            placed = tables_.placed.size()] {
     tables_.now = now;
     tables_.version = version;
@@ -17,6 +18,7 @@ void Undo::Begin() {
     tables_.round_seq = round_seq;
     tables_.round_open = round_open;
     tables_.round_grew = round_grew;
+    tables_.external_seq = external_seq;
     tables_.placed.resize(placed);
   });
   overcommit_candidates_ = tables_.nodes.overcommit_candidates();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lib/index/free_on.h"
+#include "lib/scheduler/eviction_backoff.h"
 #include "lib/scheduler/scheduler_tables.h"
 #include "lib/scheduler/unnamed_devices.h"
 
@@ -96,7 +97,6 @@ void VictimPool::Add(GangIndex g) {
 // Whether a gang that gives way may be a victim now; else from when on.
 bool VictimPool::MayStop(GangIndex g) {
   const GangRecord& r = tables_.gangs.at(g);
-  const PriorityClass& cls = tables_.classes.at(r.priority_class);
   const bool nominated = r.phase == GangPhase::kNominated;
   const bool suspended = r.phase == GangPhase::kSuspended;
   if (!nominated && !suspended && !IsLive(r)) return false;
@@ -110,10 +110,11 @@ bool VictimPool::MayStop(GangIndex g) {
     return false;
   }
   Time free_at = nominated ? Time{0} : SparedUntil(r);
-  if (cls.min_runtime > 0 && !nominated && !suspended) {
+  const Duration protection = ProtectionOf(tables_, r);
+  if (protection > 0 && !nominated && !suspended) {
     // Its answer comes first.
     if (r.phase == GangPhase::kStarting) return false;
-    free_at = std::max(free_at, r.started + cls.min_runtime);
+    free_at = std::max(free_at, r.started + protection);
   }
   free_at = std::max(free_at, LeavesToOthersUntil(tables_, r));
   if (free_at <= tables_.now) return true;

@@ -271,6 +271,18 @@ MUTANTS = [
     # What an answer says of whom it concerns, and what time alone activates.
     ("tells: a place that is kept, where it is", "lib/scheduler/holdings.cc",
      "if (takes) tables_.nodes.AddOvercommitCandidate(task.at.node);", ""),
+    # What lets gangs make room again.
+    ("evictions: once", "lib/scheduler/eviction_backoff.cc",
+     "return r.made_room_seq > 0 &&", "return r.made_room_seq > uint64_t{1} << 62 &&"),
+    ("evictions: something external", "lib/scheduler/eviction_backoff.cc",
+     "tables.external_seq = tables.next_seq;", ";"),
+    ("evictions: who has made room is listed anew", "lib/scheduler/eviction_backoff.cc",
+     "while (!made_room.empty()) {", "while (made_room.size() > uint64_t{1} << 40) {"),
+    ("evictions: the wait is over", "lib/scheduler/gang_lists.cc",
+     "after_now(WaitsToMakeRoomUntil(tables_, r)));\n    if (r.phase",
+     "kForever);\n    if (r.phase"),
+    ("evictions: the wait for what a raised minimum asks is over", "lib/scheduler/gang_lists.cc",
+     "at = std::min(at, after_now(WaitsToMakeRoomUntil(tables_, r)));", ";"),
     ("victims: gangs below a raised minimum, when it is raised, too", ACTIVATOR,
      "if (all_victims_ || reclaim_ || !victims_.empty()) CheckRaised();", ""),
     ("tells: a raised minimum that is missed", "lib/scheduler/raised_minimum.cc",

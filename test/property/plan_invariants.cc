@@ -258,7 +258,7 @@ class PlanInvariants {
     return "";
   }
 
-  // Of equal gangs the older starts first.
+  // Of equal gangs the older starts first, unless nobody gives way to it.
   std::string Fifo() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       if (d.kind != DecisionKind::kStart && d.kind != DecisionKind::kNominate) {
@@ -268,6 +268,10 @@ class PlanInvariants {
       if (b == nullptr || b->phase != GangPhase::kWaiting) continue;
       for (const GangState& a : trial_.before_state.gangs) {
         if (a.phase != GangPhase::kWaiting || !Waits(a)) continue;
+        if (d.reason.code == ReasonCode::kPreempts &&
+            trial_.NobodyGivesWayTo(a)) {
+          continue;
+        }
         const GangState* later = trial_.after.gang(a.gang.key);
         if (later == nullptr || later->phase != GangPhase::kWaiting) continue;
         if (Alike(a.gang, b->gang) && Before(a.gang, b->gang)) {

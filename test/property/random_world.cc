@@ -229,6 +229,13 @@ SchedulerConfig RandomConfig(Dice& dice) {
         dice.In(0, 1) == 1 ? dice.In(0, 100'000) : PreemptionCosts::kMaxGang;
     costs.surplus_first = dice.In(0, 1) == 1;
   }
+  if (Dice aside = dice.Aside(); aside.OneIn(2)) {
+    const auto span = [&aside] { return aside.In(0, 30) * kSecond; };
+    EvictionBackoff& backoff = config.eviction_backoff;
+    backoff = {.wait_base = span(), .protection_base = span()};
+    backoff.wait_max = backoff.wait_base + span();
+    backoff.protection_max = backoff.protection_base + span();
+  }
   if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
   config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;
   return config;

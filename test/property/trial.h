@@ -12,6 +12,14 @@
 
 namespace muster {
 
+// So often doubled, bounded; of no eviction, nothing.
+inline Duration Doubled(uint32_t evictions, Duration base, Duration most) {
+  if (evictions == 0) return 0;
+  Duration time = base;
+  while (evictions-- > 0 && time < most) time *= 2;
+  return std::min(time, most);
+}
+
 struct Trial {
   Trial(const SchedulerState& before, const PlanRecord& plan, const Plan& raw,
         const SchedulerState& after)
@@ -31,6 +39,14 @@ struct Trial {
     const size_t gpu = KindNamed(before_state.config.device_kind);
     for (const auto& [d, share] : use.devices) kinds[gpu] += share.milli;
     return kinds;
+  }
+
+  // It has made room since something external happened, or was evicted of late.
+  bool NobodyGivesWayTo(const GangState& g) const {
+    const EvictionBackoff& b = before_state.config.eviction_backoff;
+    return (g.made_room_seq > 0 &&
+            g.made_room_seq >= before_state.external_seq) ||
+           plan.now < g.evicted + Doubled(g.evictions, b.wait_base, b.wait_max);
   }
 
   const SchedulerState& before_state;

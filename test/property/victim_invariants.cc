@@ -114,9 +114,16 @@ class QueueVictimPolicy {
     const OnPreempted what =
         victim.gang.on_preempted.value_or(its.on_preempted);
     if (what == OnPreempted::kNever) return "it is immune";
+    const EvictionBackoff& b = trial_.before_state.config.eviction_backoff;
+    const Duration protection = std::max(
+        its.min_runtime,
+        Doubled(victim.evictions, b.protection_base, b.protection_max));
     if (victim.phase == GangPhase::kRunning &&
-        trial_.plan.now < victim.started + its.min_runtime) {
+        trial_.plan.now < victim.started + protection) {
       return "it is protected still";
+    }
+    if (trial_.NobodyGivesWayTo(*preemptor)) {
+      return "for one that has made room before, or was evicted";
     }
     if (d.kind == DecisionKind::kCancel && what != OnPreempted::kCancel) {
       return "it is not cancelled";

@@ -394,6 +394,7 @@ TEST(StateMachine, AnAnswerAboutAnEarlierLifeChangesNothing) {
        [](Story& s) {
          StartedAgain(s);
          s.AllDone();
+         s.now += 120 * kSecond;  // It was protected for so long.
          TakenBy(s, "boss again", "high");
        }},
       {"waiting",

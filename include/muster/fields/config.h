@@ -3,6 +3,7 @@
 #define MUSTER_FIELDS_CONFIG_H_
 
 #include "muster/config.h"
+#include "muster/fields/eviction_backoff.h"
 #include "muster/fields/ids.h"
 #include "muster/fields/partition.h"
 #include "muster/fields/placement_policy.h"
@@ -60,6 +61,7 @@ struct FieldsOf<SchedulerConfig> {
     v(15, "suspend_timeout", s.suspend_timeout);
     v(16, "node_kind", s.node_kind);
     v(17, "preemption_costs", s.preemption_costs);
+    VisitAdded(18, "eviction_backoff", s.eviction_backoff, v);
   }
 };
 

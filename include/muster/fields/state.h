@@ -76,6 +76,9 @@ struct FieldsOf<GangState> {
     VisitAdded(17, "unsaved", s.unsaved, v);
     VisitAdded(18, "interrupted", s.interrupted, v);
     VisitAdded(19, "runs_under", s.runs_under, v);
+    VisitAdded(20, "evictions", s.evictions, v);
+    VisitAdded(21, "evicted", s.evicted, v);
+    VisitAdded(22, "made_room_seq", s.made_room_seq, v);
   }
 };
 
@@ -111,6 +114,7 @@ struct FieldsOf<SchedulerState> {
     v(12, "disruption_budgets", s.disruption_budgets);
     v(13, "round_open", s.round_open);
     v(14, "round_grew", s.round_grew);
+    VisitAdded(15, "external_seq", s.external_seq, v);
   }
 };
 

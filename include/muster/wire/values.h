@@ -34,7 +34,7 @@
   X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(GangClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
-  X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \
+  X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(EvictionBackoff) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \
   X(GangMinimum) X(GangState) X(NodeState) X(SchedulerState)                   \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
   X(SpotNotice) X(ExternalUsageChanged) X(NodeSetChanged)                             \
