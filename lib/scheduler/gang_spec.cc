@@ -8,6 +8,7 @@
 #include "lib/base/keyed_table.h"
 #include "lib/cluster/needs.h"
 #include "lib/scheduler/gang_own.h"
+#include "lib/scheduler/least_demand.h"
 #include "lib/scheduler/rules.h"
 #include "lib/scheduler/validate.h"
 
@@ -32,11 +33,15 @@ Gang SpecOf(const Gang& gang) {
 }
 
 void SumLeast(const GangSpec& spec, const Cluster& cluster) {
-  const std::vector<Role>& roles = spec.gang().roles;
+  const std::vector<std::vector<ShapeId>>& shapes = spec.prepared.shapes;
   spec.least = Resources(cluster.resource_count());
-  for (size_t r = 0; r < roles.size(); ++r) {
-    spec.least.AddTimes(cluster.demand(spec.prepared.shapes[r][0]),
-                        roles[r].min_tasks);
+  std::vector<int64_t> each(shapes.size());
+  for (ResourceKind k = 0; k < spec.least.size(); ++k) {
+    for (size_t r = 0; r < shapes.size(); ++r) {
+      const auto asks = [&](ShapeId shape) { return cluster.demand(shape)[k]; };
+      each[r] = asks(*std::ranges::min_element(shapes[r], {}, asks));
+    }
+    spec.least.Set(k, LeastAmount(spec.gang(), each));
   }
   spec.least_structure = cluster.structure_version();
 }

@@ -357,14 +357,22 @@ bool MakeRoom::Choose(GangIndex g) {
 }
 
 // The first placement found uses more than quotas allow: the better of one that
-// keeps to the queue's room, or uses the least, and of victims for what it
-// would use.
+// keeps to the queue's room, to what the queue is owed, or uses the least, and
+// of victims for what it would use.
 bool MakeRoom::ChooseWithin(GangIndex g, const Resources& least) {
   const Resources used = tables_.holdings.UsageOf(result_.tasks);
-  Resources room;
-  const bool found =
-      tables_.quota.Room(tables_.gangs.at(g).queue, Ledger::kLater, &room) &&
-      (ChooseFor(g, least, &room) || ChooseFor(g, least, &least));
+  const QueueIndex queue = tables_.gangs.at(g).queue;
+  Resources room(tables_.queues.kinds());
+  bool found = tables_.quota.Room(queue, Ledger::kLater, &room) &&
+               (ChooseFor(g, least, &room) || ChooseFor(g, least, &least));
+  const ResourceKind kind = tables_.quota.DecidingKind(used);
+  if (!found && kind < room.size()) {
+    const int64_t owed = tables_.quota.MostToReclaim(queue, kind);
+    if (owed < std::min(used[kind], room[kind]) && owed > 0) {
+      room.Set(kind, owed);
+      found = ChooseFor(g, least, &room);
+    }
+  }
   if (found && result_.victims.empty()) return true;
   const std::pair within(TopPriority(), result_.cost);
   std::swap(result_, within_);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/scheduler/least_demand.h"
 #include "test/property/trial.h"
 
 namespace muster {
@@ -149,15 +150,26 @@ class QueueVictimPolicy {
 
   // The kind by which a gang's reclaims are judged.
   size_t DecidingKind(const Gang& gang) const {
-    std::vector<int64_t> asked(trial_.before_state.config.resources.size());
-    for (const Role& role : gang.roles) {
-      if (role.min_tasks == 0) continue;
-      for (size_t k = 0; k < asked.size(); ++k) {
-        asked[k] += role.shape.resources[k];
+    const size_t kinds = trial_.before_state.config.resources.size();
+    Gang rooted = gang;
+    if (rooted.groups.empty()) rooted.groups.emplace_back();
+    std::vector<int64_t> asked(kinds);
+    for (size_t k = 0; k < kinds; ++k) {
+      std::vector<int64_t> each;
+      for (const Role& role : gang.roles) {
+        each.push_back(Asks(role.shape, k));
+        for (const TaskShape& shape : role.alternatives) {
+          each.back() = std::min(each.back(), Asks(shape, k));
+        }
       }
-      asked[Gpu()] += role.shape.devices.count;
+      asked[k] = LeastAmount(rooted, each);
     }
     return DecidingKind(asked);
+  }
+
+  int64_t Asks(const TaskShape& shape, size_t kind) const {
+    return shape.resources[kind] +
+           (kind == Gpu() ? int64_t{shape.devices.count} : 0);
   }
 
   size_t Gpu() const {

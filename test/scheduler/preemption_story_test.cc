@@ -91,6 +91,91 @@ TEST_F(Preemptions, AreTheCheaperOfThoseForLessAndThoseForMore) {
   EXPECT_EQ(s.plan().preemptions[0].bound, 0);
 }
 
+// A queue that is guaranteed two of four GPUs, of which another one's gangs
+// have all.
+class WhatIsOwed : public PreemptionStories {
+ protected:
+  void SetUp() override {
+    Node node = Machine("n1", 4);
+    for (Device& device : node.devices) device.model = "H100";
+    s.Happens(NodeChanged{node});
+    s.HasQueue("owed", {GpuQuota(2, {})});
+    s.HasQueue("other", {GpuQuota(2, {})});
+    for (const char* key : {"a", "b", "c", "d"}) {
+      Gang gang = Job(key);
+      gang.queue = "other";
+      s.Submit(gang);
+    }
+    s.Pass();
+    s.AllDone();
+  }
+  // Of so many GPUs; and another alternative of the other model.
+  static Gang Owed(uint32_t gpus) {
+    Gang gang = Job("w", 1, gpus);
+    gang.queue = "owed";
+    return gang;
+  }
+  static TaskShape ShapeOf(uint32_t gpus, const std::string& model) {
+    TaskShape shape;
+    shape.devices.count = gpus;
+    shape.devices.models = {model};
+    return shape;
+  }
+
+  Story s;
+};
+
+// A PodGroup of unlike pods: no role has a minimum of its own.
+TEST_F(WhatIsOwed, IsOwedToAGangWhoseMinimumIsItsGroups) {
+  Gang w = Owed(1);
+  w.roles.push_back(w.roles[0]);
+  w.roles[1].name = "worker";
+  w.roles[1].shape.resources.Set(0, 1);
+  for (Role& role : w.roles) role.min_tasks = 0;
+  w.groups.emplace_back().min_tasks = 2;
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "evict b for w",
+                                    "nominate w: n1 n1"));
+}
+
+TEST_F(WhatIsOwed, IsNotOwedToAGroupThatIsTooLarge) {
+  Gang w = Owed(1);
+  w.roles.push_back(w.roles[0]);
+  w.roles[1].name = "worker";
+  w.roles[1].desired_tasks = 2;
+  for (Role& role : w.roles) role.min_tasks = 0;
+  w.groups.emplace_back().min_tasks = 3;
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+}
+
+TEST_F(WhatIsOwed, IsOwedToTheAlternativeThatFitsIt) {
+  Gang w = Owed(4);
+  w.roles[0].shape = ShapeOf(4, "A100");
+  w.roles[0].alternatives = {ShapeOf(2, "H100")};
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict a for w", "evict b for w", "nominate w: n1"));
+}
+
+// The first would fit, if it was owed all of it.
+TEST_F(WhatIsOwed, IsOwedToALaterAlternativeWhereTheFirstAsksMore) {
+  Gang w = Owed(4);
+  w.roles[0].shape = ShapeOf(4, "H100");
+  w.roles[0].alternatives = {ShapeOf(2, "H100")};
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict a for w", "evict b for w", "nominate w: n1"));
+}
+
+TEST_F(WhatIsOwed, IsOwedToNoAlternativeThatAsksMore) {
+  Gang w = Owed(4);
+  w.roles[0].shape = ShapeOf(4, "H100");
+  w.roles[0].alternatives = {ShapeOf(3, "H100")};
+  s.Submit(w);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+}
+
 // A node with eight young gangs of one GPU, and one with an old gang of eight.
 Story OneOldAndEightYoung(const PreemptionCosts& costs) {
   SchedulerConfig config;
