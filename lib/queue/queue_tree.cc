@@ -50,13 +50,11 @@ void QueueTree::Attach(QueueIndex q, const Queue& queue) {
   std::vector<QueueIndex>& siblings = SiblingsOf(q);
   const auto key = [this](QueueIndex each) { return KeyAt(each); };
   siblings.insert(std::ranges::lower_bound(siblings, queue.key, {}, key), q);
-  CountAmongSiblings(q, 1);
   Charge(parent, row(q).used, 1);
   ChargeReleasing(parent, row(q).releasing, 1);
 }
 
 void QueueTree::Detach(QueueIndex q) {
-  CountAmongSiblings(q, ~0u);
   std::erase(SiblingsOf(q), q);
   Charge(row(q).parent, row(q).used, -1);
   ChargeReleasing(row(q).parent, row(q).releasing, -1);
@@ -106,18 +104,6 @@ QueueIndex QueueTree::CommonAncestor(QueueIndex a, QueueIndex b) const {
 std::vector<QueueIndex>& QueueTree::SiblingsOf(QueueIndex q) {
   const QueueIndex parent = row(q).parent;
   return parent == kNoQueue ? roots_ : row(parent).children;
-}
-
-// One of two makes the other a competitor, too.
-void QueueTree::CountAmongSiblings(QueueIndex q, uint32_t sign) {
-  const std::vector<QueueIndex>& siblings = SiblingsOf(q);
-  if (siblings.size() < 2) return;
-  for (const QueueIndex s : siblings) {
-    if (s != q && siblings.size() > 2) continue;
-    for (ResourceKind k = 0; k < kinds(); ++k) {
-      if (row(s).guarantee[k] >= 0) contested_[k] += sign;
-    }
-  }
 }
 
 void QueueTree::Derive(Entry& entry) {

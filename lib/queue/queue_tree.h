@@ -49,7 +49,7 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   static constexpr int64_t kUnbounded = Resources::kMaxTotal;
 
   explicit QueueTree(const std::vector<std::string>& resources)
-      : resources_(resources), contested_(resources.size(), 0) {}
+      : resources_(resources) {}
 
   // Adds the queue or gives it new values, another parent included: its usage
   // moves along. The parent, if any, exists and is not below it.
@@ -73,10 +73,6 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   // The deepest queue above both (or one of them); kNoQueue if none.
   QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
 
-  // Whether queues compete for the kind: one that has a sibling is guaranteed
-  // something of it.
-  bool IsContested(ResourceKind kind) const { return contested_[kind] > 0; }
-
   // Adds sign x amount to what q and all above it use.
   void Charge(QueueIndex q, const Resources& amount, int64_t sign);
   void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
@@ -97,14 +93,11 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   void Fill(QueueIndex q, const Queue& queue);
   void Derive(Entry& entry);
   std::vector<QueueIndex>& SiblingsOf(QueueIndex q);
-  void CountAmongSiblings(QueueIndex q, uint32_t sign);
   void Attach(QueueIndex q, const Queue& queue);
   void Detach(QueueIndex q);
   void SetDepth(QueueIndex q, uint32_t depth);
 
   std::vector<std::string> resources_;
-  // By kind: queues with siblings that are guaranteed some of it.
-  std::vector<uint32_t> contested_;
   Resources asked_;
   std::vector<QueueIndex> roots_;  // By key.
   uint64_t version_ = 1;

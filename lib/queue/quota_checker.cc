@@ -1,6 +1,7 @@
 #include "lib/queue/quota_checker.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace muster {
 namespace {
@@ -126,17 +127,6 @@ bool QuotaChecker::Within(QueueIndex q, const Resources& demand,
   return said;
 }
 
-ResourceKind QuotaChecker::DecidingKind(const Resources& demand) const {
-  if (device_kind_ < queues_.kinds() && demand[device_kind_] > 0) {
-    return device_kind_;
-  }
-  ResourceKind k = 0;
-  while (k < queues_.kinds() && (demand[k] <= 0 || !queues_.IsContested(k))) {
-    ++k;
-  }
-  return k;
-}
-
 // Whether the queue itself stays within what it is guaranteed of the kind.
 bool QuotaChecker::IsOwed(QueueIndex q, int64_t demand,
                           ResourceKind kind) const {
@@ -146,9 +136,10 @@ bool QuotaChecker::IsOwed(QueueIndex q, int64_t demand,
 
 bool QuotaChecker::MayReclaimAtAll(QueueIndex preemptor,
                                    const Resources& demand) const {
-  const ResourceKind kind = DecidingKind(demand);
-  return kind < queues_.kinds() &&
-         demand[kind] <= MostToReclaim(preemptor, kind);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && demand[k] <= MostToReclaim(preemptor, k)) return true;
+  }
+  return false;
 }
 
 int64_t QuotaChecker::MostToReclaim(QueueIndex preemptor,
@@ -164,30 +155,74 @@ int64_t QuotaChecker::MostToReclaim(QueueIndex preemptor,
 
 bool QuotaChecker::ComesToBeOwed(QueueIndex q, const Resources& before,
                                  const Resources& demand) const {
-  const ResourceKind kind = DecidingKind(demand);
-  return kind < queues_.kinds() && IsOwed(q, demand[kind], kind) &&
-         before[kind] + demand[kind] > queues_.at(q).guarantee[kind];
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && IsOwed(q, demand[k], k) &&
+        before[k] + demand[k] > queues_.at(q).guarantee[k]) {
+      return true;
+    }
+  }
+  return false;
 }
 
-// What a group is guaranteed any queue in it may claim, also one whose own
-// guarantee is used up: between the queues of the group, their own decide.
-// Hence the highest that is guaranteed some of the kind says.
-bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
-                              const Resources& demand) const {
-  const ResourceKind kind = DecidingKind(demand);
-  if (kind >= queues_.kinds()) return false;
-  const QueueIndex top = queues_.CommonAncestor(preemptor, victim);
+QuotaChecker::Kinds QuotaChecker::Stated(QueueIndex q, QueueIndex top) const {
+  Kinds stated = 0;
+  for (; q != top; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    if (!e.guaranteed) continue;
+    for (ResourceKind k = 0; k < queues_.kinds(); ++k) {
+      stated |= Kinds{e.guarantee[k] >= 0} << k;
+    }
+  }
+  return stated;
+}
+
+bool QuotaChecker::IsJudgedByAlone(QueueIndex preemptor, ResourceKind kind,
+                                   const Resources& demand) const {
+  const Kinds stated = Stated(preemptor, kNoQueue);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (k != kind && demand[k] > 0 && (stated >> k & 1) != 0) return false;
+  }
+  return true;
+}
+
+QueueIndex QuotaChecker::HighestThatStates(QueueIndex q, QueueIndex top,
+                                           ResourceKind kind) const {
   QueueIndex highest = kNoQueue;
-  for (QueueIndex q = preemptor; q != top; q = queues_.at(q).parent) {
+  for (; q != top; q = queues_.at(q).parent) {
     if (queues_.at(q).guarantee[kind] >= 0) highest = q;
   }
-  return highest != kNoQueue && IsOwed(highest, demand[kind], kind) &&
-         Exceeds(victim, top, kind, nullptr);
+  return highest;
+}
+
+QuotaChecker::Kinds QuotaChecker::OwedKinds(QueueIndex preemptor,
+                                            QueueIndex top,
+                                            const Resources& demand,
+                                            Kinds held) const {
+  Kinds judged = 0;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] <= 0 || (held >> k & 1) == 0) continue;
+    const QueueIndex highest = HighestThatStates(preemptor, top, k);
+    if (highest == kNoQueue) continue;
+    if (!IsOwed(highest, demand[k], k)) return 0;
+    judged |= Kinds{1} << k;
+  }
+  return judged;
+}
+
+bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
+                              const Resources& demand) const {
+  const QueueIndex top = queues_.CommonAncestor(preemptor, victim);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && OwedKinds(preemptor, top, demand, Kinds{1} << k) != 0 &&
+        Exceeds(victim, top, k, nullptr)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
                            const QuotaOverlay* overlay) const {
-  if (kind >= queues_.kinds()) return true;  // No queue is guaranteed any.
   for (; q != top; q = queues_.at(q).parent) {
     const int64_t guarantee =
         std::max<int64_t>(queues_.at(q).guarantee[kind], 0);
@@ -196,13 +231,30 @@ bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
   return true;
 }
 
+bool QuotaChecker::ExceedsAny(QueueIndex q, QueueIndex top, Kinds kinds,
+                              const QuotaOverlay* overlay) const {
+  for (; kinds != 0; kinds &= kinds - 1) {
+    const auto kind = static_cast<ResourceKind>(std::countr_zero(kinds));
+    if (Exceeds(q, top, kind, overlay)) return true;
+  }
+  return false;
+}
+
 bool QuotaChecker::MayLose(QueueIndex victim, QueueIndex preemptor,
                            const Resources& demand, const Resources& used,
                            const QuotaOverlay* overlay) const {
   const QueueIndex top = queues_.CommonAncestor(victim, preemptor);
-  const ResourceKind mine = DecidingKind(demand), its = DecidingKind(used);
-  return Exceeds(victim, top, mine, overlay) &&
-         (mine == its || Exceeds(victim, top, its, overlay));
+  Kinds held = 0;
+  for (ResourceKind k = 0; k < used.size(); ++k) {
+    held |= Kinds{used[k] > 0} << k;
+  }
+  const Kinds judged = OwedKinds(preemptor, top, demand, held);
+  const Kinds stated = Stated(victim, top) & held;
+  if ((judged & stated) != 0) {
+    return ExceedsAny(victim, top, judged & stated, overlay);
+  }
+  return ExceedsAny(victim, top, judged, overlay) &&
+         (stated == 0 || ExceedsAny(victim, top, stated, overlay));
 }
 
 }  // namespace muster

@@ -46,9 +46,7 @@ struct LimitExcess {
 // theirs. Where nothing is said of a kind, nothing of it is guaranteed.
 class QuotaChecker {
  public:
-  // `device_kind`: the one counted by devices, or the number of kinds.
-  QuotaChecker(const QueueTree& queues, ResourceKind device_kind)
-      : queues_(queues), device_kind_(device_kind) {}
+  explicit QuotaChecker(const QueueTree& queues) : queues_(queues) {}
 
   // --- Limits ---------------------------------------------------------------
 
@@ -76,28 +74,36 @@ class QuotaChecker {
   // demand more would be within each guarantee that says something of one.
   bool Within(QueueIndex q, const Resources& demand,
               const QuotaOverlay* overlay = nullptr) const;
-  // The kind that decides what may be taken back for a demand, or from a gang
-  // that holds it: the device kind if it has devices, else the first one in it
-  // for which queues compete (see QueueTree); kinds() if there is none.
-  ResourceKind DecidingKind(const Resources& demand) const;
-  // Whether the queue may take back from some other queue for the demand.
+  // A demand is judged in the kinds that it asks, that the victim holds, and of
+  // which the demand's queue, or one above it below what it shares with the
+  // victim's, is guaranteed some: what is taken must be owed. In all of them it
+  // must end within. What a group is guaranteed any queue in it may claim: the
+  // highest that says something of a kind decides.
+
+  // Whether there may be a queue from which it may take back: of some kind
+  // that it asks, no more is asked than the most below.
   bool MayReclaimAtAll(QueueIndex preemptor, const Resources& demand) const;
-  // The most of the kind, deciding for a demand, for which it may; 0: none.
+  // The most of the kind that the queue, or one above it, is owed; 0: none.
   int64_t MostToReclaim(QueueIndex preemptor, ResourceKind kind) const;
-  // Whether it is q's own guarantee that came to allow that: with `before`
-  // used, it did not.
+  // Whether it is q's own guarantee of some kind that came to allow that: with
+  // `before` used, it did not.
   bool ComesToBeOwed(QueueIndex q, const Resources& before,
                      const Resources& demand) const;
-  // Whether `preemptor` may reclaim from `victim`, another leaf, for the
-  // demand, as far as the preemptor's deciding kind says.
+  // Whether the demand, if it is within, is judged by this kind alone.
+  bool IsJudgedByAlone(QueueIndex preemptor, ResourceKind kind,
+                       const Resources& demand) const;
+  // Whether `preemptor` may reclaim anything from `victim`, another leaf, for
+  // the demand: of some kind it is within, and the victim's queue is beyond,
+  // and so are all above that up to (not including) what both share.
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const Resources& demand) const;
-  // Whether the victim's queue, and all above it up to (not including) what it
-  // shares with the preemptor, hold more than they are guaranteed both of the
-  // demand's deciding kind and of that of the gang that uses `used`: work on
-  // devices is safe while its queue is within its devices, whatever else it
-  // holds. Since each gang is judged by one kind, in one order of kinds, no two
-  // gangs can take from each other in turn.
+  // Whether a gang of the victim's queue that uses `used` may be taken for it:
+  // the demand is within, and the queue beyond, as above, in one of the kinds.
+  // Of those for which the queue has a guarantee, if there are any. Else, and
+  // if it has one of other kinds that the gang holds, in one of those, too:
+  // work on devices is safe while its queue is within its devices, whatever
+  // else it holds. What is lost so cannot be taken back by the same rule, so no
+  // two gangs take from each other in turn.
   bool MayLose(QueueIndex victim, QueueIndex preemptor, const Resources& demand,
                const Resources& used,
                const QuotaOverlay* overlay = nullptr) const;
@@ -106,14 +112,26 @@ class QuotaChecker {
   uint64_t version() const { return queues_.version(); }
 
  private:
+  // Kinds, by bit.
+  using Kinds = uint64_t;
+
   bool IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const;
+  // Of which some queue from q to below `top` is guaranteed something.
+  Kinds Stated(QueueIndex q, QueueIndex top) const;
+  // The highest of them that is guaranteed some of the kind; kNoQueue: none.
+  QueueIndex HighestThatStates(QueueIndex q, QueueIndex top,
+                               ResourceKind kind) const;
+  // By which the demand is judged, if these are held; none: it is not within.
+  Kinds OwedKinds(QueueIndex preemptor, QueueIndex top, const Resources& demand,
+                  Kinds held) const;
   bool Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
                const QuotaOverlay* overlay) const;
+  bool ExceedsAny(QueueIndex q, QueueIndex top, Kinds kinds,
+                  const QuotaOverlay* overlay) const;
   int64_t Used(QueueIndex q, ResourceKind kind, Ledger ledger,
                const QuotaOverlay* overlay) const;
 
   const QueueTree& queues_;
-  const ResourceKind device_kind_;
 };
 
 }  // namespace muster

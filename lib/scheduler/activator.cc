@@ -336,8 +336,8 @@ void Activator::FindFreed() {
                 [](const FreedNode& freed) { return freed.holders.empty(); });
 }
 
-// What decides from whom a spec may take back. Of those that would not fit on a
-// freed node with all gone, nothing becomes active.
+// What is asked at the least. Of specs that would not fit on a freed node with
+// all gone, nothing becomes active.
 void Activator::FindDemands() {
   demands_.resize(done_.size());
   for (uint32_t s = 0; s < done_.size(); ++s) {
@@ -351,9 +351,7 @@ void Activator::FindDemands() {
       done_[s] |= kVictimsActivated;
       continue;
     }
-    const Resources& least = LeastOf(spec, tables_.cluster);
-    const ResourceKind kind = tables_.quota.DecidingKind(least);
-    demands_[s] = {kind, kind < least.size() ? least[kind] : 0};
+    demands_[s] = &LeastOf(spec, tables_.cluster);
   }
 }
 
@@ -401,6 +399,14 @@ uint64_t Activator::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) {
   return kinds;
 }
 
+uint64_t Activator::OwedKinds(const Resources& demand) const {
+  uint64_t kinds = 0;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    kinds |= uint64_t{demand[k] > 0 && demand[k] <= owed_[k]} << k;
+  }
+  return kinds;
+}
+
 void Activator::ActivatePreemptorsIn(QueueIndex leaf,
                                      const PossibleVictims& anywhere,
                                      const PossibleVictims& beside) {
@@ -415,11 +421,9 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsActivated) != 0) continue;
     const PossibleVictims& victims = room ? anywhere : beside;
-    const Demand& demand = demands_[cls.spec];
-    const bool takes_back = victims.other_queues && demand.amount > 0 &&
-                            demand.amount <= owed_[demand.kind];
-    if (cls.priority < victims.lowest && !takes_back) continue;
-    const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
+    const uint64_t kinds =
+        victims.other_queues ? OwedKinds(*demands_[cls.spec]) : 0;
+    if (cls.priority < victims.lowest && kinds == 0) continue;
     if (room ||
         MayGiveSlot(leaf, cls.priority, kinds, tables_.specs.at(cls.spec))) {
       preemptors_.push_back(cls.index);

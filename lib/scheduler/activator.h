@@ -50,8 +50,6 @@ struct GangSpec;
 //   a queue's values change            all below it; kVictims of all others; if
 //                                      its parent does, as if the one it had,
 //                                      and the one it has, used less
-//   queues compete for a kind from     kVictims of all
-//   now on, or do not any more
 //
 // kVictims of a class that has no possible victim (AnyVictim) stays inactive.
 //
@@ -129,6 +127,8 @@ class Activator {
   void ActivatePreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                             const PossibleVictims& beside);
   uint64_t KindsToReclaim(QueueIndex preemptor, QueueIndex victim);
+  // Those of which the leaf that is looked at is owed what is asked.
+  uint64_t OwedKinds(const Resources& demand) const;
   bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                    const GangSpec& spec) const;
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
@@ -183,11 +183,7 @@ class Activator {
     std::vector<Holder> holders{};
   };
   std::vector<FreedNode> freed_nodes_;
-  struct Demand {
-    ResourceKind kind = 0;  // QuotaChecker::DecidingKind.
-    int64_t amount = 0;     // 0: nothing decides.
-  };
-  std::vector<Demand> demands_;  // By spec.
+  std::vector<const Resources*> demands_;  // By spec: the least.
   // Of the leaf that is looked at, by kind: QuotaChecker::MostToReclaim.
   std::vector<int64_t> owed_;
   Resources one_;  // For KindsToReclaim.

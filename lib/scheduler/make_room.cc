@@ -107,12 +107,14 @@ bool MakeRoom::TooLittleInAll(GangIndex g) {
   int64_t lacks = least[kind] - tables_.queues.at(r.queue).used[kind];
   lacks -= FreeFor(spec, kind);
   pass_.budget.Charge(tables_.queues.limit(), kScopeNs);
+  // By other kinds, queues may lose devices down to the last.
+  const bool alone = tables_.quota.IsJudgedByAlone(r.queue, kind, least);
   for (QueueIndex q = 0; q < tables_.queues.limit() && lacks > 0; ++q) {
     if (q == r.queue || tables_.lists.holding(q).empty() ||
         !tables_.quota.MayReclaim(r.queue, q, least)) {
       continue;
     }
-    lacks -= MostFrom(q, kind);
+    lacks -= alone ? MostFrom(q, kind) : tables_.queues.at(q).used[kind];
   }
   return lacks > 0;
 }
@@ -365,13 +367,8 @@ bool MakeRoom::ChooseWithin(GangIndex g, const Resources& least) {
   Resources room(tables_.queues.kinds());
   bool found = tables_.quota.Room(queue, Ledger::kLater, &room) &&
                (ChooseFor(g, least, &room) || ChooseFor(g, least, &least));
-  const ResourceKind kind = tables_.quota.DecidingKind(used);
-  if (!found && kind < room.size()) {
-    const int64_t owed = tables_.quota.MostToReclaim(queue, kind);
-    if (owed < std::min(used[kind], room[kind]) && owed > 0) {
-      room.Set(kind, owed);
-      found = ChooseFor(g, least, &room);
-    }
+  if (!found && ClipToOwed(queue, used, &room)) {
+    found = ChooseFor(g, least, &room);
   }
   if (found && result_.victims.empty()) return true;
   const std::pair within(TopPriority(), result_.cost);
@@ -382,6 +379,20 @@ bool MakeRoom::ChooseWithin(GangIndex g, const Resources& least) {
   }
   std::swap(result_, within_);
   return found;
+}
+
+// Whether the queue is owed less than is used of some kind, which is all that
+// there is room for then.
+bool MakeRoom::ClipToOwed(QueueIndex queue, const Resources& used,
+                          Resources* room) const {
+  bool clipped = false;
+  for (ResourceKind k = 0; k < used.size(); ++k) {
+    const int64_t owed = tables_.quota.MostToReclaim(queue, k);
+    if (owed <= 0 || owed >= std::min(used[k], (*room)[k])) continue;
+    room->Set(k, owed);
+    clipped = true;
+  }
+  return clipped;
 }
 
 // Victims for ever more, until quotas allow what the placement uses.
@@ -433,9 +444,12 @@ bool MakeRoom::IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy) {
   const Resources demand = tables_.holdings.UsageOf(result_.tasks);
   if (!policy.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
-    const GangIndex loser = candidates_[v.candidate].gang.index;
-    const QueueIndex leaf = tables_.gangs.at(loser).queue;
-    return leaf == r.queue || tables_.quota.MayReclaim(r.queue, leaf, demand);
+    const VictimCandidate& c = candidates_[v.candidate];
+    const QueueIndex leaf = tables_.gangs.at(c.gang.index).queue;
+    return leaf == r.queue ||
+           tables_.quota.MayLose(
+               leaf, r.queue, demand,
+               tables_.holdings.UsageOf(c.tasks.last(v.tasks)));
   });
 }
 

@@ -119,6 +119,8 @@ class MakeRoom : public Phase {
   void ReportPreemption(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseWithin(GangIndex g, const Resources& least);
+  bool ClipToOwed(QueueIndex queue, const Resources& used,
+                  Resources* room) const;
   bool ChooseForMore(GangIndex g, Resources demand, Resources used);
   bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);

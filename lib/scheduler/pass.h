@@ -52,6 +52,7 @@ class Repair : public Phase {
   bool PlaceRest(GangIndex g, const GangSpec& spec, Ledger ledger);
   void PlaceRaised(GangIndex g);
   bool MayBeShed(GangIndex g) const;
+  bool GivesWay(const GangRecord& r, const TaskRecord& task) const;
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();

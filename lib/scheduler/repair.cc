@@ -203,9 +203,20 @@ bool Repair::MayBeShed(GangIndex g) const {
   const GangRecord& r = tables_.gangs.at(g);
   return !tables_.config.host.keeps_running &&
          std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
-           return task.phase <= TaskPhase::kRunning &&
-                  tables_.cluster.Overcommitted(task.at.node, Ledger::kLater);
+           return tables_.cluster.Overcommitted(task.at.node, Ledger::kLater) &&
+                  GivesWay(r, task);
          });
+}
+
+// Whether the gang runs, or rests, holds with the task some of what its node
+// has too little of, and may be stopped for that: it has not just refused.
+bool Repair::GivesWay(const GangRecord& r, const TaskRecord& task) const {
+  const GangSpec& spec = tables_.SpecOf(r);
+  const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
+  if (!runs || !spec.gang().preemptible) return false;
+  if (SparedUntil(r) > tables_.now) return false;
+  const std::optional<Allocation> at = TakeableOf(r, spec, task);
+  return at && IsScarce(tables_.cluster, *at);
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by
@@ -268,23 +279,16 @@ bool Repair::ReleaseOne(NodeIndex n) {
 }
 
 // The last in queue order of those who are nominated for some of what the node
-// has too little of, or who run there, or rest, and have not just refused.
+// has too little of, or who give way.
 GangIndex Repair::LastToGo(NodeIndex n, bool nominated) {
   QueuePosition last;
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(ref.gang);
-    const GangSpec& spec = tables_.SpecOf(r);
     const TaskRecord& task = *FindTask(r, ref.task);
-    if (nominated) {
-      if (task.phase != TaskPhase::kNominated) continue;
-    } else {
-      const bool spared = SparedUntil(r) > tables_.now;
-      const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
-      if (!runs || !spec.gang().preemptible || spared) continue;
-    }
-    const std::optional<Allocation> at =
-        nominated ? task.at : TakeableOf(r, spec, task);
-    if (!at || !IsScarce(tables_.cluster, *at)) continue;
+    const bool goes = nominated ? task.phase == TaskPhase::kNominated &&
+                                      IsScarce(tables_.cluster, task.at)
+                                : GivesWay(r, task);
+    if (!goes) continue;
     const QueuePosition position = tables_.lists.PositionOf(ref.gang);
     if (last.gang == kNoGang || last < position) last = position;
   }

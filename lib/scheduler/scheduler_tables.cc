@@ -12,7 +12,7 @@ SchedulerTables::SchedulerTables(SchedulerConfig c)
               config.KindOf(config.device_kind), config.topologies,
               config.partition_schemes, config.KindOf(config.node_kind)),
       queues(config.resources),
-      quota(queues, config.KindOf(config.device_kind)),
+      quota(queues),
       order(NewDominantShareOrder(queues, quota, cluster.total_capacity())),
       specs(config) {}
 

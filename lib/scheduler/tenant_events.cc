@@ -35,15 +35,6 @@ absl::Status CheckParent(const SchedulerTables& tables, const Queue& queue) {
   return absl::OkStatus();
 }
 
-// The kinds for which queues compete: they decide from whom may be taken back.
-uint64_t Contested(const SchedulerTables& tables) {
-  uint64_t kinds = 0;
-  for (ResourceKind k = 0; k < tables.queues.kinds(); ++k) {
-    kinds |= uint64_t{tables.queues.IsContested(k)} << k;
-  }
-  return kinds;
-}
-
 auto GangsOfClass(const SchedulerTables& tables, uint32_t position) {
   return tables.gangs.Positions() |
          std::views::filter([&tables, position](GangIndex g) {
@@ -61,10 +52,8 @@ absl::Status Take(SchedulerTables& tables, const QueueChanged& e) {
     return absl::OkStatus();
   }
   if (known == kNoQueue) {
-    const uint64_t contested = Contested(tables);
     const QueueIndex q = tables.queues.Upsert(queue);
     tables.undo.Changed([&tables, q] { tables.queues.UndoAdd(q); });
-    if (Contested(tables) != contested) tables.activator.AllVictims();
     return absl::OkStatus();
   }
   const Queue old = tables.queues.at(known).queue;
@@ -87,10 +76,8 @@ absl::Status Take(SchedulerTables& tables, const QueueRemoved& e) {
     return NotNow("queue '", e.queue, "' has children or gangs");
   }
   const Queue old = tables.queues.at(q).queue;
-  const uint64_t contested = Contested(tables);
   tables.queues.Remove(q);
   tables.undo.Changed([&tables, old] { tables.queues.UndoRemove(old); });
-  if (Contested(tables) != contested) tables.activator.AllVictims();
   return absl::OkStatus();
 }
 

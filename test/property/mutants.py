@@ -256,16 +256,6 @@ MUTANTS = [
     ("tells: the queue to which another one comes", "lib/scheduler/tenant_events.cc",
      "for (const QueueIndex q : {was_below, below})\n    tables.activator.UsageChanged(q);",
      "tables.activator.UsageChanged(was_below);"),
-    ("tells: queues that compete from now on", "lib/scheduler/tenant_events.cc",
-     """tables.queues.UndoAdd(q); });
-    if (Contested(tables) != contested) tables.activator.AllVictims();""",
-     """tables.queues.UndoAdd(q); });
-    if (Contested(tables) != contested) {}"""),
-    ("tells: queues that compete no more", "lib/scheduler/tenant_events.cc",
-     """tables.queues.UndoRemove(old); });
-  if (Contested(tables) != contested) tables.activator.AllVictims();""",
-     """tables.queues.UndoRemove(old); });
-  if (Contested(tables) != contested) {}"""),
     ("tells: a queue more beyond its guarantee", "lib/scheduler/holdings.cc",
      "(before <= guarantee || guarantee > 0)", "(before <= guarantee)"),
     # What an answer says of whom it concerns, and what time alone activates.

@@ -148,8 +148,8 @@ class QueueVictimPolicy {
     return guarantee;
   }
 
-  // The kind by which a gang's reclaims are judged.
-  size_t DecidingKind(const Gang& gang) const {
+  // The least that the gang asks, by kind.
+  std::vector<int64_t> LeastOf(const Gang& gang) const {
     const size_t kinds = trial_.before_state.config.resources.size();
     Gang rooted = gang;
     if (rooted.groups.empty()) rooted.groups.emplace_back();
@@ -164,7 +164,7 @@ class QueueVictimPolicy {
       }
       asked[k] = LeastAmount(rooted, each);
     }
-    return DecidingKind(asked);
+    return asked;
   }
 
   int64_t Asks(const TaskShape& shape, size_t kind) const {
@@ -176,35 +176,43 @@ class QueueVictimPolicy {
     return trial_.KindNamed(trial_.before_state.config.device_kind);
   }
 
-  // Devices, if there are some; else the first kind for which queues compete:
-  // one of several below the same queue is guaranteed something of it.
-  size_t DecidingKind(const std::vector<int64_t>& amount) const {
-    if (amount[Gpu()] > 0) return Gpu();
-    const std::vector<Queue>& queues = trial_.before_state.queues;
-    for (size_t k = 0; k < amount.size(); ++k) {
-      for (const Queue& q : queues) {
-        const auto siblings = std::ranges::count_if(
-            queues, [&](const Queue& o) { return o.parent == q.parent; });
-        for (const Quota& quota : q.quotas) {
-          if (amount[k] > 0 && quota.guarantee && siblings > 1 &&
-              trial_.KindNamed(quota.resource) == k) {
-            return k;
-          }
+  // The highest from q to below what its path shares with the other that is
+  // guaranteed something of the kind; empty: none.
+  std::string Stating(const std::string& q,
+                      const std::vector<std::string>& other,
+                      size_t kind) const {
+    std::string highest;
+    for (const std::string& above : trial_.before.Path(q)) {
+      if (std::ranges::find(other, above) != other.end()) break;
+      for (const Quota& quota : trial_.before.queue(above)->quotas) {
+        if (quota.guarantee && trial_.KindNamed(quota.resource) == kind) {
+          highest = above;
         }
       }
     }
-    return amount.size();
+    return highest;
+  }
+
+  // Whether the gang's queue ends within what it is guaranteed of the kind. Of
+  // one that holds tasks it is not known what it asked.
+  bool IsWithin(const GangState& gang, const std::string& stating, size_t kind,
+                int64_t asked, const Usage& change) const {
+    if (!gang.tasks.empty()) return true;
+    std::vector<int64_t> used = trial_.before.QueueLater(stating);
+    Add(change, stating, &used);
+    return used[kind] + asked <= Guarantee(stating, kind);
   }
 
   // Between a victim and what it shares with the preemptor, every queue holds
-  // more than its guarantee until the last of the preemptor's victims goes,
-  // both of the kind that decides for the preemptor and of that for the victim:
-  // there is an order in which each of them is taken from a queue above its
-  // own.
+  // more than its guarantee until the last of the preemptor's victims goes, of
+  // a kind that both the preemptor asks and the victim holds, and of no such
+  // kind the preemptor's queue ends beyond: there is an order in which each of
+  // them is taken from a queue above its own.
   std::string ReclaimsWrongly(const Usage& change, const std::string& preemptor,
                               const std::vector<Usage>& taken) {
-    const std::vector<std::string> mine =
-        trial_.before.Path(trial_.before.gang(preemptor)->gang.queue);
+    const GangState& gang = *trial_.before.gang(preemptor);
+    const std::vector<std::string> mine = trial_.before.Path(gang.gang.queue);
+    const std::vector<int64_t> asked = LeastOf(gang.gang);
     std::set<std::string> queues;
     for (const Usage& t : taken) {
       for (const auto& [q, use] : t) {
@@ -213,21 +221,23 @@ class QueueVictimPolicy {
         }
       }
     }
-    const size_t k = DecidingKind(trial_.before.gang(preemptor)->gang);
     for (const std::string& q : queues) {
+      const std::vector<std::string> its = trial_.before.Path(q);
       std::vector<int64_t> left = trial_.before.QueueLater(q);
-      if (k >= left.size()) return "of a kind that no queue is guaranteed";
       Add(change, q, &left);
       for (const Usage& t : taken) Add(t, q, &left);
       bool over = false;
       for (const Usage& last : taken) {
         if (!last.contains(q)) continue;
-        std::vector<int64_t> held = last.at(q);
-        for (int64_t& amount : held) amount = -amount;
-        const size_t its = DecidingKind(held);
-        over |=
-            left[k] + held[k] > Guarantee(q, k) &&
-            (its == left.size() || left[its] + held[its] > Guarantee(q, its));
+        for (size_t k = 0; k < left.size(); ++k) {
+          const int64_t held = -last.at(q)[k];
+          const std::string says = Stating(gang.gang.queue, its, k);
+          if (asked[k] == 0 || held <= 0 || says.empty()) continue;
+          if (!IsWithin(gang, says, k, asked[k], change)) {
+            return "queue " + says + " is not owed what it takes";
+          }
+          over |= left[k] + held > Guarantee(q, k);
+        }
       }
       if (!over) return "queue " + q + " is within its guarantee";
     }

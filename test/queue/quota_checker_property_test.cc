@@ -88,7 +88,6 @@ TEST(QuotaCheckerPropertyTest, GuaranteesAreThoseOfTheBook) {
     const QueueIndex t = w.At(preemptor), v = w.At(victim);
     const NaiveBook& book = w.book();
     ASSERT_EQ(w.quota().Within(t, asked), book.Within(preemptor, demand));
-    ASSERT_EQ(w.quota().DecidingKind(asked), book.Decides(demand));
     ASSERT_EQ(w.quota().MayReclaimAtAll(t, asked),
               book.MayReclaimAtAll(preemptor, demand));
     within += book.Within(preemptor, demand);
@@ -138,7 +137,7 @@ TEST(QuotaCheckerPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
               book.Within(q, demand));
     ASSERT_EQ(w.quota().MayLose(w.At(other), w.At(q), asked, ToResources(held),
                                 &overlay),
-              book.MayLose(other, q, demand, held));
+              book.MayLose(other, q, demand, held, &w.book()));
   });
 }
 
@@ -150,19 +149,19 @@ TEST(QuotaCheckerPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
     const QueueIndex t = w.At(preemptor), v = w.At(victim);
     if (t == v) return;
     const Amounts demand = w.SomeAmounts();
-    const Resources asked = ToResources(demand);
-    for (const NaiveCharge& held : w.book().charges) {
-      const Resources its = ToResources(held.amount);
+    const NaiveBook& book = w.book();
+    for (size_t i = 0; i < book.charges.size(); ++i) {
+      const NaiveCharge& held = book.charges[i];
       if (held.queue != victim || held.releasing ||
-          !w.quota().MayReclaim(t, v, asked) ||
-          !w.quota().MayLose(v, t, asked, its)) {
+          !book.MayReclaim(preemptor, victim, demand) ||
+          !book.MayLose(victim, preemptor, demand, held.amount)) {
         continue;
       }
       ++taken;
-      QuotaOverlay after(w.tree());
-      after.Charge(t, asked, 1);
-      after.Charge(v, its, -1);
-      ASSERT_FALSE(w.quota().MayLose(t, v, its, asked, &after));
+      NaiveBook after = book;
+      after.charges[i] = {preemptor, demand, false};
+      ASSERT_FALSE(after.MayReclaim(victim, preemptor, held.amount) &&
+                   after.MayLose(preemptor, victim, held.amount, demand));
     }
   });
   EXPECT_GT(taken, 50u);

@@ -38,7 +38,7 @@ class QuotaCheckerTest : public testing::Test {
   }
 
   QueueTree queues_{{"cpu", "memory", "gpu"}};
-  QuotaChecker quota_{queues_, kGpu};
+  QuotaChecker quota_{queues_};
 };
 
 TEST_F(QuotaCheckerTest, WithoutALimitThereIsRoomForEverything) {
@@ -151,15 +151,53 @@ TEST_F(QuotaCheckerTest, AGuaranteeSpeaksOfItsKindsAlone) {
   EXPECT_TRUE(quota_.Within(q, {3})) << "what is going is gone for guarantees";
 }
 
-TEST_F(QuotaCheckerTest, DevicesDecideThenTheFirstKindThatQueuesCompeteFor) {
-  Put("a", "", {Guarantee("memory", 1)});
-  EXPECT_EQ(quota_.DecidingKind({1, 1}), queues_.kinds()) << "it is alone";
-  Put("b", "", {});
-  EXPECT_EQ(quota_.DecidingKind({1, 1}), kMemory);
-  EXPECT_EQ(quota_.DecidingKind({1, 0}), queues_.kinds());
-  EXPECT_EQ(quota_.DecidingKind({1, 1, 1}), kGpu) << "contested or not";
-  queues_.Remove(queues_.Find("b"));
-  EXPECT_EQ(quota_.DecidingKind({1, 1}), queues_.kinds());
+// Whatever other queues are guaranteed, in this tree or in another one.
+TEST_F(QuotaCheckerTest, ADemandIsJudgedInTheKindsOfItsOwnQueue) {
+  const QueueIndex a = Put("a", "", {Guarantee("memory", 8)});
+  const QueueIndex b = Put("b", "", {Guarantee("memory", 8)});
+  Put("zoo", "");
+  Put("z", "zoo", {Guarantee("cpu", 0)});
+  queues_.Charge(a, {4, 16}, 1);
+  EXPECT_TRUE(quota_.MayReclaim(b, a, {1, 4}));
+  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}));
+  Put("a", "", {Guarantee("memory", 8), Guarantee("cpu", 8)});
+  EXPECT_TRUE(quota_.MayReclaim(b, a, {1, 4}));
+  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}))
+      << "that it is within its cpus is no matter of memory";
+}
+
+TEST_F(QuotaCheckerTest, ADemandIsWithinInAllKindsThatItsQueueStates) {
+  const QueueIndex a = Put("a", "", {Guarantee("cpu", 4), Guarantee("gpu", 4)});
+  const QueueIndex b = Put("b", "", {});
+  queues_.Charge(b, {1, 0, 1}, 1);
+  EXPECT_TRUE(quota_.MayLose(b, a, {4, 0, 4}, {1, 0, 1}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {5, 0, 4}, {1, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {0, 0, 4}, {1, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {4, 9, 4}, {1, 0, 1}))
+      << "of memory it says none";
+}
+
+// What is free anybody may use; what is taken must be owed.
+TEST_F(QuotaCheckerTest, AKindThatTheVictimDoesNotHoldIsNoMatter) {
+  const QueueIndex a = Put("a", "", {Guarantee("cpu", 4), Guarantee("gpu", 4)});
+  const QueueIndex b = Put("b", "", {});
+  queues_.Charge(a, {4}, 1);
+  queues_.Charge(b, {1, 0, 1}, 1);
+  EXPECT_TRUE(quota_.MayReclaim(a, b, {1, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 1}, {0, 0, 1}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 1}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 0}));
+}
+
+// What is above both is nobody's alone.
+TEST_F(QuotaCheckerTest, WhatBothShareStatesNothing) {
+  Put("root", "", {Guarantee("cpu", 4), Guarantee("gpu", 4)});
+  const QueueIndex a = Put("a", "root", {Guarantee("gpu", 2)});
+  const QueueIndex b = Put("b", "root");
+  queues_.Charge(b, {4, 0, 4}, 1);
+  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 2}, {4, 0, 4}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 3}, {4, 0, 4}));
+  EXPECT_FALSE(quota_.MayReclaim(a, b, {1}));
 }
 
 TEST_F(QuotaCheckerTest, AQueueTakesBackUpToItsGuarantee) {

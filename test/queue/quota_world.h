@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,6 @@ struct NaiveCharge {
 struct NaiveBook {
   std::map<std::string, Queue> queues{};
   std::vector<NaiveCharge> charges{};
-  size_t device_kind = 0;
 
   // The queue, and those above it.
   std::vector<std::string> PathOf(const std::string& key) const {
@@ -110,58 +110,80 @@ struct NaiveBook {
     }
     return says;
   }
-  bool IsContested(size_t kind) const {
-    for (const auto& [a, queue] : queues) {
-      for (const auto& [b, other] : queues) {
-        if (a != b && queue.parent == other.parent && Guarantee(a, kind)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-  size_t Decides(const Amounts& demand) const {
-    if (device_kind < kKinds.size() && demand[device_kind] > 0) {
-      return device_kind;
-    }
-    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-      if (demand[kind] > 0 && IsContested(kind)) return kind;
-    }
-    return kKinds.size();
-  }
   bool IsOwed(const std::string& key, size_t kind, int64_t demand) const {
     const auto guarantee = Guarantee(key, kind);
     return guarantee && Used(key, kind, false) + demand <= *guarantee;
   }
   bool MayReclaimAtAll(const std::string& preemptor,
                        const Amounts& demand) const {
-    const size_t kind = Decides(demand);
-    if (kind == kKinds.size()) return false;
-    const auto path = PathOf(preemptor);
-    return std::any_of(path.begin(), path.end(), [&](const auto& k) {
-      return IsOwed(k, kind, demand[kind]);
-    });
+    for (const std::string& k : PathOf(preemptor)) {
+      for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+        if (demand[kind] > 0 && IsOwed(k, kind, demand[kind])) return true;
+      }
+    }
+    return false;
   }
   // Whether all of them hold more than they are guaranteed.
   bool Exceed(const std::vector<std::string>& path, size_t kind) const {
-    return kind == kKinds.size() ||
-           std::all_of(path.begin(), path.end(), [&](const auto& k) {
-             return Used(k, kind, false) > Guarantee(k, kind).value_or(0);
-           });
+    return std::all_of(path.begin(), path.end(), [&](const auto& k) {
+      return Used(k, kind, false) > Guarantee(k, kind).value_or(0);
+    });
+  }
+  bool ExceedAny(const std::vector<std::string>& path,
+                 const std::set<size_t>& kinds) const {
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](size_t kind) { return Exceed(path, kind); });
+  }
+  // Of which any of them is guaranteed something.
+  std::set<size_t> Stated(const std::vector<std::string>& path) const {
+    std::set<size_t> kinds;
+    for (const std::string& k : path) {
+      for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+        if (Guarantee(k, kind)) kinds.insert(kind);
+      }
+    }
+    return kinds;
+  }
+  // By which the demand is judged; none if it is not within all of them.
+  std::set<size_t> Judged(const std::vector<std::string>& path,
+                          const Amounts& demand, const Amounts& held) const {
+    std::set<size_t> kinds;
+    for (const size_t kind : Stated(path)) {
+      if (demand[kind] == 0 || held[kind] == 0) continue;
+      kinds.insert(kind);
+      auto says = path;
+      std::erase_if(says, [&](const auto& k) { return !Guarantee(k, kind); });
+      if (!IsOwed(says.back(), kind, demand[kind])) return {};
+    }
+    return kinds;
   }
   bool MayReclaim(const std::string& preemptor, const std::string& victim,
                   const Amounts& demand) const {
-    const size_t kind = Decides(demand);
-    if (kind == kKinds.size()) return false;
-    auto path = Apart(preemptor, victim);
-    std::erase_if(path, [&](const auto& k) { return !Guarantee(k, kind); });
-    return !path.empty() && IsOwed(path.back(), kind, demand[kind]) &&
-           Exceed(Apart(victim, preemptor), kind);
+    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+      Amounts held(kKinds.size());
+      held[kind] = 1;
+      if (ExceedAny(Apart(victim, preemptor),
+                    Judged(Apart(preemptor, victim), demand, held))) {
+        return true;
+      }
+    }
+    return false;
   }
+  // `asks`: the book in which the demand is judged, before anything is taken.
   bool MayLose(const std::string& victim, const std::string& preemptor,
-               const Amounts& demand, const Amounts& held) const {
-    return Exceed(Apart(victim, preemptor), Decides(demand)) &&
-           Exceed(Apart(victim, preemptor), Decides(held));
+               const Amounts& demand, const Amounts& held,
+               const NaiveBook* asks = nullptr) const {
+    const NaiveBook& before = asks == nullptr ? *this : *asks;
+    const auto its = Apart(victim, preemptor);
+    const auto holds_none = [&](size_t kind) { return held[kind] == 0; };
+    const std::set<size_t> judged =
+        before.Judged(Apart(preemptor, victim), demand, held);
+    std::set<size_t> stated = Stated(its), both;
+    std::erase_if(stated, holds_none);
+    std::set_intersection(judged.begin(), judged.end(), stated.begin(),
+                          stated.end(), std::inserter(both, both.end()));
+    if (!both.empty()) return ExceedAny(its, both);
+    return ExceedAny(its, judged) && (stated.empty() || ExceedAny(its, stated));
   }
 };
 
@@ -281,9 +303,9 @@ class World {
 
   Dice dice_;
   const int64_t scale_;
-  NaiveBook book_{.device_kind = dice_.OneIn(4) ? kKinds.size() : 2};
+  NaiveBook book_{};
   QueueTree tree_{kKinds};
-  QuotaChecker quota_{tree_, static_cast<ResourceKind>(book_.device_kind)};
+  QuotaChecker quota_{tree_};
 };
 
 }  // namespace muster

@@ -45,7 +45,7 @@ class QueueOrderTest : public testing::Test {
   const Resources capacity_ = {10, 0, 8};
   const Resources demand_ = {1, 0, 2};
   QueueTree queues_{kKinds};
-  QuotaChecker quota_{queues_, kDevices};
+  QuotaChecker quota_{queues_};
   const std::unique_ptr<QueueOrder> order_ =
       NewDominantShareOrder(queues_, quota_, capacity_);
 };
@@ -90,7 +90,7 @@ TEST_F(QueueOrderTest, AmongEqualsTheOlderGangThenTheKey) {
 
 TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   QueueTree queues(kKinds);
-  const QuotaChecker quota(queues, kDevices);
+  const QuotaChecker quota(queues);
   const Resources capacity = {10, 10, 10}, demand = {1};
   const auto order = NewDominantShareOrder(queues, quota, capacity);
   const QueueIndex a = queues.Upsert({.key = "a"});
@@ -108,7 +108,7 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
 // What is used may have changed with Withdraw, too.
 TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
   QueueTree queues(kKinds);
-  const QuotaChecker quota(queues, kDevices);
+  const QuotaChecker quota(queues);
   const Resources capacity = {10, 10, 10}, demand = {1};
   const auto order = NewDominantShareOrder(queues, quota, capacity);
   queues.Upsert({.key = "site"});
@@ -274,7 +274,7 @@ class Stage {
   const Resources capacity_ = {10, 8, 6};
   const std::vector<Resources> demands_ = {{1}, {2, 3}, {1, 0, 4}};
   QueueTree queues_{kKinds};
-  const QuotaChecker quota_{queues_, kDevices};
+  const QuotaChecker quota_{queues_};
   const std::unique_ptr<QueueOrder> order_ =
       NewDominantShareOrder(queues_, quota_, capacity_);
   std::vector<std::optional<Claim>> claims_;  // By queue.

@@ -345,42 +345,6 @@ TEST_F(QuotaThatComes, GoesToAQueueThatMovesHere) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
 
-// Kinds for which no queues compete decide nothing.
-Gang Cores(const std::string& key, int64_t cores) {
-  Gang g = Job(key, 1, 0);
-  g.roles[0].shape.resources.Set(0, cores * 1000);
-  return g;
-}
-
-TEST_F(QuotaThatComes, IsOwedOnceThereIsWhoCompetes) {
-  s.HasQueue("top");
-  s.HasQueue("mine", {{.resource = "cpu", .guarantee = 64'000}}, "top");
-  Has("n1", 1);
-  Runs(Cores("x", 64));
-  Waits(In("mine", Cores("w", 64)));
-  s.HasQueue("new", {}, "top");
-  EXPECT_THAT(s.Pass(), ElementsAre("evict x for w", "nominate w: n1"));
-}
-
-// It asks for cores and memory. While queues compete for cores these decide, of
-// which it is owed none.
-TEST_F(QuotaThatComes, IsOwedOnceNobodyCompetes) {
-  s.HasQueue("top");
-  s.HasQueue("mine",
-             {{.resource = "cpu", .guarantee = 0},
-              {.resource = "memory", .guarantee = 1000}},
-             "top");
-  s.HasQueue("gone", {}, "top");
-  s.HasQueue("q", {{.resource = "memory", .guarantee = 0}});
-  Has("n1", 1);
-  Gang x = Cores("x", 64), w = Cores("w", 64);
-  for (Gang* gang : {&x, &w}) gang->roles[0].shape.resources.Set(1, 1000);
-  Runs(x);
-  Waits(In("mine", w));
-  s.Happens(QueueRemoved{"gone"});
-  EXPECT_THAT(s.Pass(), ElementsAre("evict x for w", "nominate w: n1"));
-}
-
 TEST_F(QuotaThatComes, GoesWithAQueueThatIsHeld) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));

@@ -97,15 +97,17 @@ TEST(FollowTest, WhoIsNotFirstAnyMoreWasAsked) {
   Story s;
   s.HasNode("n1", 2);
   s.HasNode("n2", 3);
-  Queue strict{
-      .key = "q", .weight = 100, .ordering = QueueOrdering::kStrictFifo};
+  // Of which only "second" asks: so it is within, and its turn comes first.
+  Queue strict{.key = "q",
+               .weight = 100,
+               .ordering = QueueOrdering::kStrictFifo,
+               .quotas = {{.resource = "memory", .guarantee = 1}}};
   s.Happens(QueueChanged{strict});
-  // By what it is guaranteed of the first its turn comes last.
-  s.HasQueue("owner", {{.resource = "cpu", .guarantee = 0}, GpuQuota(5, {})});
+  s.HasQueue("owner", {GpuQuota(5, {})});
   const auto submit = [&](const char* key, const char* queue, uint32_t gpus) {
     Gang gang = Job(key, 1, gpus);
     gang.queue = queue;
-    gang.roles[0].shape.resources.Set(0, 1);
+    if (gang.key == "second") gang.roles[0].shape.resources.Set(1, 1);
     s.Submit(gang);
   };
   submit("large", "owner", 3);

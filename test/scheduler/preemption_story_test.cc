@@ -99,6 +99,7 @@ class WhatIsOwed : public PreemptionStories {
     Node node = Machine("n1", 4);
     for (Device& device : node.devices) device.model = "H100";
     s.Happens(NodeChanged{node});
+    s.HasQueue("org");
     s.HasQueue("owed", {GpuQuota(2, {})});
     s.HasQueue("other", {GpuQuota(2, {})});
     for (const char* key : {"a", "b", "c", "d"}) {
@@ -124,6 +125,33 @@ class WhatIsOwed : public PreemptionStories {
 
   Story s;
 };
+
+// Two queues are guaranteed memory; another tree speaks of cores.
+TEST_F(WhatIsOwed, IsJudgedInWhatItsOwnQueueStates) {
+  s.HasQueue("mine", {{.resource = "memory", .guarantee = 8}}, "org");
+  s.HasQueue("its", {{.resource = "memory", .guarantee = 8}}, "org");
+  s.HasQueue("zoo");
+  s.HasQueue("apart", {{.resource = "cpu", .guarantee = 0}}, "zoo");
+  s.HasQueue("beside", {}, "zoo");
+  Node node = Machine("n2", 0);
+  node.capacity.Set(0, 16'000);
+  node.capacity.Set(1, 16);
+  node.labels = {{"name", "n2"}};
+  s.Happens(NodeChanged{node});
+  const auto submit = [this](const std::string& key, const char* queue) {
+    Gang gang = Job(key, 1, 0);
+    gang.queue = queue;
+    gang.roles[0].shape.resources.Set(0, 1000);
+    gang.roles[0].shape.resources.Set(1, 8);
+    s.Submit(On("n2", gang));
+  };
+  submit("x1", "its");
+  submit("x2", "its");
+  s.Pass();
+  s.AllDone();
+  submit("w", "mine");
+  EXPECT_THAT(s.Pass(), ElementsAre("evict x1 for w", "nominate w: n2"));
+}
 
 // A PodGroup of unlike pods: no role has a minimum of its own.
 TEST_F(WhatIsOwed, IsOwedToAGangWhoseMinimumIsItsGroups) {

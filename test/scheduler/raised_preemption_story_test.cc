@@ -61,6 +61,18 @@ TEST_F(RaisedPreemption, NobodyDoesForOneThatHasToGo) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
+// Its own node has too little, but it is not one that is stopped for that.
+TEST_F(RaisedPreemption, TheyDoForOneThatIsNotPreemptible) {
+  Nodes({2, 1});
+  Gang a = Job("a", 2, 1, "high");
+  a.preemptible = false;
+  Runs(a);
+  Runs(Job("low", 1, 1, "low"));
+  Resize("a", 3, 3);
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 2}});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict low for a", "nominate a: n2"));
+}
+
 // It is another one that goes; then they give way to it.
 TEST_F(RaisedPreemption, TheyDoWhereAnotherOneHasToGo) {
   Nodes({3, 1});
@@ -71,7 +83,7 @@ TEST_F(RaisedPreemption, TheyDoWhereAnotherOneHasToGo) {
   Resize("a", 3, 3);
   s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 1}});
   EXPECT_THAT(s.Pass(),
-              ElementsAre("evict last", "evict low for a", "nominate a: n2"));
+              ElementsAre("evict low for a", "nominate a: n2", "evict last"));
 }
 
 TEST_F(RaisedPreemption, EqualsDoNot) {

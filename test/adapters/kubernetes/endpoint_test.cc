@@ -82,8 +82,11 @@ class EndpointTest : public testing::Test {
       if (Get("/readyz") == "200 ok\n") break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    // A queue's status is written every five seconds of the loop's.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    // Two hundred turns of the loop later all requests have been answered.
+    const Millis settled = now_ + 2000;
+    while (now_ < settled) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   KubeServer::Answered Review(const client::HttpRequest& request) {
