@@ -48,7 +48,8 @@ std::vector<Seed> KubernetesSeeds() {
           {"queue", R"(queue
 {"metadata": {"name": "q"}, "spec": {"parent": "r", "weight": 2,
   "ordering": "StrictFIFO", "closed": false, "quotas": [{"resource": "cpu",
-  "guarantee": "1", "limit": 2}], "namespaces": {"names": ["a"]}, "x": {}}})"},
+  "guarantee": "1", "limit": 2, "borrowLimit": 1}], "preemption": {
+  "within": "Never", "borrowingThreshold": 3}, "namespaces": {"names": ["a"]}, "x": {}}})"},
           {"muster", R"(muster
 {"metadata": {"name": "g"}, "spec": {"queue": "q", "minMember": 2,
   "groups": [{"name": "w", "minMember": 2, "topology": {"required": "rack",

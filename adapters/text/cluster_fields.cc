@@ -113,6 +113,17 @@ PartitionScheme ReadPartitionScheme(const Value& value) {
   return scheme;
 }
 
+PreemptionPolicy ReadPreemptionPolicy(const Value& value) {
+  PreemptionPolicy policy;
+  Fields f(value, "preemption policy");
+  f.Enum("within", &policy.within);
+  f.Enum("across", &policy.across);
+  f.Enum("borrowing", &policy.borrowing);
+  f.Integer("borrowing_threshold", &policy.borrowing_threshold,
+            std::numeric_limits<int32_t>::min(), kMax32);
+  return policy;
+}
+
 Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
   Queue queue;
   Fields f(value, "queue");
@@ -140,6 +151,9 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
       amount("lend_limit", &quota.lend_limit);
       queue.quotas.push_back(quota);
     });
+  });
+  f.Optional("preemption", [&](const Value& v) {
+    queue.preemption = ReadPreemptionPolicy(v);
   });
   return queue;
 }

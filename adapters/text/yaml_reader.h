@@ -137,8 +137,19 @@ class Fields {
       *to = static_cast<I>(v.Integer(least, most));
     });
   }
+  template <class I>
+  void Integer(const char* key, std::optional<I>* to, int64_t least,
+               int64_t most) {
+    Optional(key, [&](const Value& v) {
+      *to = static_cast<I>(v.Integer(least, most));
+    });
+  }
   template <class E>
   void Enum(const char* key, E* to) {
+    Optional(key, [&](const Value& v) { *to = v.Enum<E>(); });
+  }
+  template <class E>
+  void Enum(const char* key, std::optional<E>* to) {
     Optional(key, [&](const Value& v) { *to = v.Enum<E>(); });
   }
   const Value& value() const { return value_; }

@@ -1,8 +1,11 @@
 #include "adapters/translate/quotas.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "muster/resources.h"
 
 namespace muster::translate {
@@ -17,7 +20,45 @@ std::optional<int64_t> Bounded(std::optional<int64_t> amount) {
   return Bounded(*amount);
 }
 
+// The value of this word.
+template <class E>
+absl::StatusOr<E> OneOf(const char* field, const std::string& word,
+                        std::initializer_list<std::pair<const char*, E>> all) {
+  const std::string said = word.empty() ? "Never" : word;
+  for (const auto& [name, value] : all) {
+    if (said == name) return value;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": '", word, "' is not known"));
+}
+
 }  // namespace
+
+absl::StatusOr<PreemptionPolicy> ToPreemptionPolicy(
+    const ClusterQueuePreemption& preemption) {
+  const auto within = OneOf<PreemptWithin>(
+      "withinClusterQueue", preemption.within_cluster_queue,
+      {{"Never", PreemptWithin::kNever},
+       {"LowerPriority", PreemptWithin::kLower},
+       {"LowerOrNewerEqualPriority", PreemptWithin::kLowerOrNewerEqual}});
+  if (!within.ok()) return within.status();
+  const auto across = OneOf<PreemptAcross>(
+      "reclaimWithinCohort", preemption.reclaim_within_cohort,
+      {{"Never", PreemptAcross::kNever},
+       {"LowerPriority", PreemptAcross::kLower},
+       {"Any", PreemptAcross::kAny}});
+  if (!across.ok()) return across.status();
+  const auto borrowing = OneOf<PreemptBorrowing>(
+      "borrowWithinCohort.policy", preemption.borrow_within_cohort,
+      {{"Never", PreemptBorrowing::kNever},
+       {"LowerPriority", PreemptBorrowing::kLower}});
+  if (!borrowing.ok()) return borrowing.status();
+  return PreemptionPolicy{
+      .within = *within,
+      .across = *across,
+      .borrowing = *borrowing,
+      .borrowing_threshold = preemption.max_priority_threshold};
+}
 
 Quota ToQuota(std::string resource, const NominalQuota& quota, bool in_cohort) {
   Quota to{.resource = std::move(resource)};
@@ -25,8 +66,8 @@ Quota ToQuota(std::string resource, const NominalQuota& quota, bool in_cohort) {
   to.guarantee = nominal;
   if (!in_cohort) {
     to.limit = nominal;
-  } else if (quota.borrowing_limit) {
-    to.limit = Bounded(nominal + Bounded(*quota.borrowing_limit));
+  } else {
+    to.borrow_limit = Bounded(quota.borrowing_limit);
   }
   to.lend_limit = Bounded(quota.lending_limit);
   return to;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "muster/queue.h"
 
 namespace muster::translate {
@@ -18,8 +19,21 @@ struct NominalQuota {
   std::optional<int64_t> borrowing_limit{};
   std::optional<int64_t> lending_limit{};
 };
-// A queue in no cohort has no queue to borrow from.
+// A queue in no cohort has no queue to borrow from. What it may borrow is
+// beyond its guarantee.
 Quota ToQuota(std::string resource, const NominalQuota& quota, bool in_cohort);
+
+// Of a ClusterQueue of Kueue, in its own words; empty: not said, which is
+// Never.
+struct ClusterQueuePreemption {
+  std::string within_cluster_queue{};
+  std::string reclaim_within_cohort{};
+  std::string borrow_within_cohort{};  // borrowWithinCohort.policy.
+  std::optional<int32_t> max_priority_threshold{};
+};
+// InvalidArgument for a word that the field does not know.
+absl::StatusOr<PreemptionPolicy> ToPreemptionPolicy(
+    const ClusterQueuePreemption& preemption);
 
 // Of a queue of Volcano (deserved, capability, guarantee) or KAI (quota,
 // limit).

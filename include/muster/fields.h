@@ -16,6 +16,7 @@
 #include "muster/fields/placement_policy.h"   // IWYU pragma: export
 #include "muster/fields/plan.h"               // IWYU pragma: export
 #include "muster/fields/preemption_costs.h"   // IWYU pragma: export
+#include "muster/fields/preemption_policy.h"  // IWYU pragma: export
 #include "muster/fields/priority_class.h"     // IWYU pragma: export
 #include "muster/fields/protocol.h"           // IWYU pragma: export
 #include "muster/fields/queue.h"              // IWYU pragma: export

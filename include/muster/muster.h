@@ -28,6 +28,7 @@
 #include "muster/placement_solver.h"   // IWYU pragma: export
 #include "muster/plan.h"               // IWYU pragma: export
 #include "muster/preemption_costs.h"   // IWYU pragma: export
+#include "muster/preemption_policy.h"  // IWYU pragma: export
 #include "muster/preemptor.h"          // IWYU pragma: export
 #include "muster/priority_class.h"     // IWYU pragma: export
 #include "muster/quantity.h"           // IWYU pragma: export

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "muster/enum_names.h"
+#include "muster/preemption_policy.h"
 
 namespace muster {
 
@@ -37,9 +38,12 @@ struct Quota {
   std::optional<int64_t> guarantee{};
   // Never exceeded, by the queue and all below it. Unset: no bound.
   std::optional<int64_t> limit{};
-  // How much more than the guarantee may be used, and how much of an unused
-  // guarantee others may use. Not supported yet when set.
+  // How much more than the guarantee may be used, within the limit; of a queue
+  // that states no guarantee, more than those below it are guaranteed together.
+  // 0 of a root: a closed group, whose queues borrow from each other alone.
+  // Unset: no bound. (Kueue: borrowingLimit.)
   std::optional<int64_t> borrow_limit{};
+  // How much of an unused guarantee others may use. Not supported yet when set.
   std::optional<int64_t> lend_limit{};
 
   friend bool operator==(const Quota&, const Quota&) = default;
@@ -63,6 +67,7 @@ struct Queue {
   bool closed = false;  // Refuses submissions; what waits inside still starts.
   bool held = false;    // Nothing inside starts.
   std::vector<Quota> quotas{};  // At most one a (resource, flavour).
+  PreemptionPolicy preemption{};
 
   friend bool operator==(const Queue&, const Queue&) = default;
 };

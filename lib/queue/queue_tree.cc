@@ -20,6 +20,7 @@ QueueIndex QueueTree::Upsert(const Queue& queue) {
 // A queue that nothing uses yet.
 void QueueTree::Fill(QueueIndex q, const Queue& queue) {
   row(q).used = row(q).releasing = Resources(kinds());
+  row(q).below.assign(kinds(), 0);
   Attach(q, queue);
 }
 
@@ -46,23 +47,58 @@ void QueueTree::Attach(QueueIndex q, const Queue& queue) {
   Derive(row(q));
   const QueueIndex parent = Find(queue.parent);
   row(q).parent = parent;
-  SetDepth(q, parent == kNoQueue ? 0 : row(parent).depth + 1);
+  Inherit(q);
   std::vector<QueueIndex>& siblings = SiblingsOf(q);
   const auto key = [this](QueueIndex each) { return KeyAt(each); };
   siblings.insert(std::ranges::lower_bound(siblings, queue.key, {}, key), q);
   Charge(parent, row(q).used, 1);
   ChargeReleasing(parent, row(q).releasing, 1);
+  CountEntitled(row(q), 1);
 }
 
 void QueueTree::Detach(QueueIndex q) {
+  CountEntitled(row(q), -1);
   std::erase(SiblingsOf(q), q);
   Charge(row(q).parent, row(q).used, -1);
   ChargeReleasing(row(q).parent, row(q).releasing, -1);
 }
 
-void QueueTree::SetDepth(QueueIndex q, uint32_t depth) {
-  row(q).depth = depth;
-  for (QueueIndex child : row(q).children) SetDepth(child, depth + 1);
+// What it has from the queue above, and those below it from it.
+void QueueTree::Inherit(QueueIndex q) {
+  Entry& entry = row(q);
+  const bool is_root = entry.parent == kNoQueue;
+  entry.depth = is_root ? 0 : row(entry.parent).depth + 1;
+  entry.law = (is_root ? PreemptionLaw{} : row(entry.parent).law)
+                  .With(entry.queue.preemption);
+  for (QueueIndex child : entry.children) Inherit(child);
+}
+
+// Of kinds of which a queue says nothing, it is entitled to what those below it
+// are.
+void QueueTree::CountEntitled(const Entry& entry, int sign) {
+  for (ResourceKind k = 0; k < kinds(); ++k) {
+    const absl::int128 entitled =
+        entry.guarantee[k] >= 0 ? entry.guarantee[k] : entry.below[k];
+    if (entitled == 0) continue;
+    for (QueueIndex q = entry.parent; q != kNoQueue; q = row(q).parent) {
+      Entry& above = row(q);
+      above.below[k] += sign * entitled;
+      if (above.guarantee[k] >= 0) break;
+      for (const Quota& quota : above.queue.quotas) {
+        if (quota.resource == resources_[k]) Bound(above, quota, k);
+      }
+    }
+  }
+}
+
+void QueueTree::Bound(Entry& entry, const Quota& quota, size_t kind) {
+  entry.limit[kind] = quota.limit.value_or(kUnbounded);
+  if (!quota.borrow_limit) return;
+  const absl::int128 most =
+      (quota.guarantee ? absl::int128{*quota.guarantee} : entry.below[kind]) +
+      *quota.borrow_limit;
+  entry.limit[kind] =
+      static_cast<int64_t>(std::min<absl::int128>(most, entry.limit[kind]));
 }
 
 uint32_t QueueTree::HeightOf(QueueIndex q) const {
@@ -109,14 +145,15 @@ std::vector<QueueIndex>& QueueTree::SiblingsOf(QueueIndex q) {
 void QueueTree::Derive(Entry& entry) {
   entry.limit.assign(kinds(), kUnbounded);
   entry.guarantee.assign(kinds(), -1);
-  entry.bounded = entry.guaranteed = false;
+  entry.bounded = entry.guaranteed = entry.sums_below = false;
   for (const Quota& quota : entry.queue.quotas) {
     const auto it = std::ranges::find(resources_, quota.resource);
     const auto kind = static_cast<size_t>(it - resources_.begin());
-    if (quota.limit) entry.limit[kind] = *quota.limit;
     if (quota.guarantee) entry.guarantee[kind] = *quota.guarantee;
-    entry.bounded |= quota.limit.has_value();
+    Bound(entry, quota, kind);
+    entry.bounded |= quota.limit.has_value() || quota.borrow_limit.has_value();
     entry.guaranteed |= quota.guarantee.has_value();
+    entry.sums_below |= quota.borrow_limit.has_value() && !quota.guarantee;
   }
 }
 

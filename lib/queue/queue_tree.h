@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "lib/base/keyed_table.h"
 #include "lib/cluster/cluster.h"
+#include "lib/queue/preemption_law.h"
 #include "muster/ids.h"
 #include "muster/queue.h"
 #include "muster/resources.h"
@@ -26,10 +28,15 @@ struct QueueEntry {
   uint32_t gangs = 0;  // Live gangs submitted to it.
   Resources used{};
   Resources releasing{};
-  // By kind: the limit (kUnbounded: none) and the guarantee (-1: none said).
+  // By kind: what bounds it (kUnbounded: nothing), its limit or what it may
+  // borrow; the guarantee (-1: none said); and what those right below it are
+  // entitled to together.
   std::vector<int64_t> limit{};
   std::vector<int64_t> guarantee{};
-  bool bounded = false;     // It has a limit.
+  std::vector<absl::int128> below{};
+  PreemptionLaw law{};      // With what it inherits.
+  bool bounded = false;     // Something bounds it.
+  bool sums_below = false;  // That depends on what is guaranteed below it.
   bool guaranteed = false;  // It has a guarantee.
 
   const std::string& key() const { return queue.key; }
@@ -92,10 +99,13 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
  private:
   void Fill(QueueIndex q, const Queue& queue);
   void Derive(Entry& entry);
+  // What bounds a queue of one kind.
+  static void Bound(Entry& entry, const Quota& quota, size_t kind);
+  void CountEntitled(const Entry& entry, int sign);
   std::vector<QueueIndex>& SiblingsOf(QueueIndex q);
   void Attach(QueueIndex q, const Queue& queue);
   void Detach(QueueIndex q);
-  void SetDepth(QueueIndex q, uint32_t depth);
+  void Inherit(QueueIndex q);
 
   std::vector<std::string> resources_;
   Resources asked_;

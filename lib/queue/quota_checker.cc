@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace muster {
 namespace {
@@ -144,10 +145,14 @@ bool QuotaChecker::MayReclaimAtAll(QueueIndex preemptor,
 
 int64_t QuotaChecker::MostToReclaim(QueueIndex preemptor,
                                     ResourceKind kind) const {
+  const PreemptionLaw& law = queues_.at(preemptor).law;
+  const bool borrows = law.borrowing != PreemptBorrowing::kNever;
+  if (!borrows && law.across == PreemptAcross::kNever) return 0;
   int64_t most = 0;
   for (QueueIndex q = preemptor; q != kNoQueue; q = queues_.at(q).parent) {
     const QueueTree::Entry& e = queues_.at(q);
     if (e.guarantee[kind] < 0) continue;
+    if (borrows) return QueueTree::kUnbounded;
     most = std::max(most, e.guarantee[kind] - e.used[kind]);
   }
   return most;
@@ -194,31 +199,52 @@ QueueIndex QuotaChecker::HighestThatStates(QueueIndex q, QueueIndex top,
   return highest;
 }
 
-QuotaChecker::Kinds QuotaChecker::OwedKinds(QueueIndex preemptor,
-                                            QueueIndex top,
-                                            const Resources& demand,
-                                            Kinds held) const {
+QuotaChecker::Kinds QuotaChecker::Judged(QueueIndex preemptor, QueueIndex top,
+                                         const Resources& demand, Kinds held,
+                                         Claim claim) const {
   Kinds judged = 0;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] <= 0 || (held >> k & 1) == 0) continue;
     const QueueIndex highest = HighestThatStates(preemptor, top, k);
     if (highest == kNoQueue) continue;
-    if (!IsOwed(highest, demand[k], k)) return 0;
+    if (claim == Claim::kOwed && !IsOwed(highest, demand[k], k)) return 0;
     judged |= Kinds{1} << k;
   }
   return judged;
 }
 
-bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
-                              const Resources& demand) const {
+bool QuotaChecker::MayTake(QueueIndex preemptor, QueueIndex victim,
+                           const Resources& demand, Claim claim) const {
   const QueueIndex top = queues_.CommonAncestor(preemptor, victim);
   for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] > 0 && OwedKinds(preemptor, top, demand, Kinds{1} << k) != 0 &&
+    if (Judged(preemptor, top, demand, Kinds{1} << k, claim) != 0 &&
         Exceeds(victim, top, k, nullptr)) {
       return true;
     }
   }
   return false;
+}
+
+std::optional<int32_t> QuotaChecker::MostToTake(QueueIndex preemptor,
+                                                QueueIndex victim,
+                                                const Resources& demand,
+                                                int32_t priority) const {
+  const PreemptionLaw& law = queues_.at(preemptor).law;
+  std::optional<int32_t> most;
+  if (MayTake(preemptor, victim, demand, Claim::kOwed)) {
+    most = law.MostAcross(priority);
+  }
+  if (law.borrowing != PreemptBorrowing::kNever &&
+      MayTake(preemptor, victim, demand, Claim::kBorrowed)) {
+    most = std::max(most, law.MostBorrowing(priority));
+  }
+  return most;
+}
+
+bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
+                              const Resources& demand) const {
+  constexpr int32_t kHighest = std::numeric_limits<int32_t>::max();
+  return MostToTake(preemptor, victim, demand, kHighest).has_value();
 }
 
 bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
@@ -242,13 +268,26 @@ bool QuotaChecker::ExceedsAny(QueueIndex q, QueueIndex top, Kinds kinds,
 
 bool QuotaChecker::MayLose(QueueIndex victim, QueueIndex preemptor,
                            const Resources& demand, const Resources& used,
+                           const Priorities& priorities,
                            const QuotaOverlay* overlay) const {
+  const PreemptionLaw& law = queues_.at(preemptor).law;
+  const auto may = [&](std::optional<int32_t> most, Claim claim) {
+    return most && priorities.victim <= *most &&
+           MayLoseTo(victim, preemptor, demand, used, claim, overlay);
+  };
+  return may(law.MostAcross(priorities.preemptor), Claim::kOwed) ||
+         may(law.MostBorrowing(priorities.preemptor), Claim::kBorrowed);
+}
+
+bool QuotaChecker::MayLoseTo(QueueIndex victim, QueueIndex preemptor,
+                             const Resources& demand, const Resources& used,
+                             Claim claim, const QuotaOverlay* overlay) const {
   const QueueIndex top = queues_.CommonAncestor(victim, preemptor);
   Kinds held = 0;
   for (ResourceKind k = 0; k < used.size(); ++k) {
     held |= Kinds{used[k] > 0} << k;
   }
-  const Kinds judged = OwedKinds(preemptor, top, demand, held);
+  const Kinds judged = Judged(preemptor, top, demand, held, claim);
   const Kinds stated = Stated(victim, top) & held;
   if ((judged & stated) != 0) {
     return ExceedsAny(victim, top, judged & stated, overlay);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -36,6 +37,12 @@ struct LimitExcess {
   int64_t available = 0;
 
   explicit operator bool() const { return queue != kNoQueue; }
+};
+
+// Of the gang that asks, and of one that would be taken.
+struct Priorities {
+  int32_t preemptor = 0;
+  int32_t victim = 0;
 };
 
 // Reads the tree, keeps nothing. An overlay, where one is given, is added to
@@ -80,10 +87,14 @@ class QuotaChecker {
   // must end within. What a group is guaranteed any queue in it may claim: the
   // highest that says something of a kind decides.
 
+  // Whom it may take with that is the queue's policy (PreemptionLaw), which
+  // may let it take for what it borrows, too: then it need not end within.
+
   // Whether there may be a queue from which it may take back: of some kind
   // that it asks, no more is asked than the most below.
   bool MayReclaimAtAll(QueueIndex preemptor, const Resources& demand) const;
-  // The most of the kind that the queue, or one above it, is owed; 0: none.
+  // The most of the kind that the queue, or one above it, is owed; 0: none;
+  // QueueTree::kUnbounded where it may take for what it borrows.
   int64_t MostToReclaim(QueueIndex preemptor, ResourceKind kind) const;
   // Whether it is q's own guarantee of some kind that came to allow that: with
   // `before` used, it did not.
@@ -97,6 +108,11 @@ class QuotaChecker {
   // and so are all above that up to (not including) what both share.
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const Resources& demand) const;
+  // The highest priority of a gang that one of this priority may take there
+  // for it; nothing: none.
+  std::optional<int32_t> MostToTake(QueueIndex preemptor, QueueIndex victim,
+                                    const Resources& demand,
+                                    int32_t priority) const;
   // Whether a gang of the victim's queue that uses `used` may be taken for it:
   // the demand is within, and the queue beyond, as above, in one of the kinds.
   // Of those for which the queue has a guarantee, if there are any. Else, and
@@ -105,7 +121,7 @@ class QuotaChecker {
   // else it holds. What is lost so cannot be taken back by the same rule, so no
   // two gangs take from each other in turn.
   bool MayLose(QueueIndex victim, QueueIndex preemptor, const Resources& demand,
-               const Resources& used,
+               const Resources& used, const Priorities& priorities,
                const QuotaOverlay* overlay = nullptr) const;
 
   // Rises whenever an answer (without overlay) may have changed.
@@ -121,9 +137,16 @@ class QuotaChecker {
   // The highest of them that is guaranteed some of the kind; kNoQueue: none.
   QueueIndex HighestThatStates(QueueIndex q, QueueIndex top,
                                ResourceKind kind) const;
+  // As what a demand takes: what its queue is owed, or what it borrows.
+  enum class Claim : uint8_t { kOwed, kBorrowed };
   // By which the demand is judged, if these are held; none: it is not within.
-  Kinds OwedKinds(QueueIndex preemptor, QueueIndex top, const Resources& demand,
-                  Kinds held) const;
+  Kinds Judged(QueueIndex preemptor, QueueIndex top, const Resources& demand,
+               Kinds held, Claim claim) const;
+  bool MayTake(QueueIndex preemptor, QueueIndex victim, const Resources& demand,
+               Claim claim) const;
+  bool MayLoseTo(QueueIndex victim, QueueIndex preemptor,
+                 const Resources& demand, const Resources& used, Claim claim,
+                 const QuotaOverlay* overlay) const;
   bool Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
                const QuotaOverlay* overlay) const;
   bool ExceedsAny(QueueIndex q, QueueIndex top, Kinds kinds,

@@ -440,10 +440,12 @@ void Activator::ActivatePreemptorsIn(QueueIndex leaf,
 
 bool Activator::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                             const GangSpec& spec) const {
+  const bool newer =
+      tables_.queues.at(leaf).law.within == PreemptWithin::kLowerOrNewerEqual;
   const auto gives = [&](const Holder& holder) {
     if (holder.queue != leaf) return (holder.kinds & kinds) != 0;
     return holder.priority < priority ||
-           (holder.priority == priority && holder.elastic);
+           (holder.priority == priority && (newer || holder.elastic));
   };
   return std::ranges::any_of(freed_nodes_, [&](const FreedNode& freed) {
     Resources amount = freed.free;

@@ -189,7 +189,8 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
 bool MakeRoom::GivesSurplus(const GangRecord& preemptor, const GangRecord& r) {
   return r.queue == preemptor.queue &&
          tables_.PriorityOf(r) == tables_.PriorityOf(preemptor) &&
-         r.listing.elastic && r.phase != GangPhase::kNominated;
+         r.listing.elastic && r.phase != GangPhase::kNominated &&
+         !StopsNewer(tables_, preemptor, r);
 }
 
 // The gang stays; what it can do without is all there is to take.
@@ -413,7 +414,7 @@ bool MakeRoom::ChooseForMore(GangIndex g, Resources demand, Resources used) {
 bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
                          const Resources* headroom) {
   const GangRecord& r = tables_.gangs.at(g);
-  QueueVictimPolicy policy(tables_, r.queue, demand, candidates_);
+  QueueVictimPolicy policy(tables_, r, demand, candidates_);
   result_.Clear();
   unproven_ = false;
   if (!policy.MaySuffice()) return false;
@@ -449,7 +450,8 @@ bool MakeRoom::IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy) {
     return leaf == r.queue ||
            tables_.quota.MayLose(
                leaf, r.queue, demand,
-               tables_.holdings.UsageOf(c.tasks.last(v.tasks)));
+               tables_.holdings.UsageOf(c.tasks.last(v.tasks)),
+               {tables_.PriorityOf(r), c.priority});
   });
 }
 

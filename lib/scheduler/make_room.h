@@ -26,7 +26,7 @@ namespace muster {
 // outlive it.
 class QueueVictimPolicy final : public VictimPolicy {
  public:
-  QueueVictimPolicy(SchedulerTables& tables, QueueIndex preemptor,
+  QueueVictimPolicy(SchedulerTables& tables, const GangRecord& preemptor,
                     const Resources& demand,
                     std::span<const VictimCandidate> candidates);
 
@@ -49,6 +49,7 @@ class QueueVictimPolicy final : public VictimPolicy {
 
   SchedulerTables& tables_;
   const QueueIndex preemptor_;
+  const int32_t priority_;
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
   std::vector<LimitExcess> excesses_;  // With no victim.
@@ -60,9 +61,11 @@ class QueueVictimPolicy final : public VictimPolicy {
 
 // Inside a queue, lower priority makes room for higher. Across queues, a queue
 // that is owed what it asks takes back from queues that hold more than they are
-// guaranteed, whatever the priorities (QuotaChecker). Both orders are strict,
+// guaranteed, whatever the priorities (QuotaChecker). A queue's
+// PreemptionPolicy may say otherwise. By default both orders are strict,
 // and a victim could not take back what it lost by the same rule: no two gangs
-// evict each other in turn.
+// evict each other in turn. Whatever the policies, evictions end
+// (docs/decisions/0015).
 //
 // Tasks that a gang can do without make room for gangs of equal priority in its
 // queue, too: what some need to run goes before what others would like. Where

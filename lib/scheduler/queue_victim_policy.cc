@@ -6,13 +6,14 @@
 namespace muster {
 
 QueueVictimPolicy::QueueVictimPolicy(
-    SchedulerTables& tables, QueueIndex preemptor, const Resources& demand,
-    std::span<const VictimCandidate> candidates)
+    SchedulerTables& tables, const GangRecord& preemptor,
+    const Resources& demand, std::span<const VictimCandidate> candidates)
     : tables_(tables),
-      preemptor_(preemptor),
+      preemptor_(preemptor.queue),
+      priority_(tables.PriorityOf(preemptor)),
       demand_(demand),
       candidates_(candidates),
-      excesses_(tables.quota.Excesses(preemptor, demand, Ledger::kLater)),
+      excesses_(tables.quota.Excesses(preemptor_, demand, Ledger::kLater)),
       taken_(candidates.size()),
       disrupted_(candidates.size()),
       overlay_(tables.queues) {}
@@ -50,7 +51,8 @@ bool QueueVictimPolicy::Add(uint32_t i, uint32_t tasks) {
   const Resources& amount =
       tables_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
-      !tables_.quota.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
+      !tables_.quota.MayLose(queue, preemptor_, demand_, amount,
+                             {priority_, candidates_[i].priority}, &overlay_)) {
     return false;
   }
   if (disrupts) CountDisrupted(i, 1);

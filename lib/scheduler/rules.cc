@@ -59,7 +59,6 @@ absl::Status Rule(const SchedulerConfig& config, const Node& node) {
 absl::Status Rule(const SchedulerConfig& config, const Quota& quota) {
   MUSTER_RETURN_IF_ERROR(IsKind(config, ".resource", quota.resource));
   if (!quota.flavor.empty()) return NotSupportedYet(".flavor");
-  if (quota.borrow_limit) return NotSupportedYet(".borrow_limit");
   if (quota.lend_limit) return NotSupportedYet(".lend_limit");
   if (!quota.guarantee || !quota.limit || *quota.guarantee <= *quota.limit) {
     return absl::OkStatus();

@@ -72,9 +72,13 @@ PlacementRequest RequestFor(const SchedulerTables& tables, GangIndex g,
 
 bool AnyVictim(const SchedulerTables& tables, QueueIndex leaf, int32_t priority,
                const Resources& least) {
+  const PreemptWithin within = tables.queues.at(leaf).law.within;
   for (const auto& [p, holders] : tables.lists.holding(leaf)) {
-    if (p < priority || (p == priority && holders.elastic())) return true;
-    if (p >= priority) break;
+    if (p > priority || within == PreemptWithin::kNever) break;
+    if (p < priority || holders.elastic() ||
+        within == PreemptWithin::kLowerOrNewerEqual) {
+      return true;
+    }
   }
   return tables.quota.MayReclaimAtAll(leaf, least);
 }

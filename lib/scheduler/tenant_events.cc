@@ -35,6 +35,14 @@ absl::Status CheckParent(const SchedulerTables& tables, const Queue& queue) {
   return absl::OkStatus();
 }
 
+// What a queue is guaranteed bounds queues above it that state no guarantee,
+// but how much more may be borrowed.
+void BoundsChange(SchedulerTables& tables, QueueIndex below) {
+  for (QueueIndex q = below; q != kNoQueue; q = tables.queues.at(q).parent) {
+    if (tables.queues.at(q).sums_below) tables.activator.QueueChanged(q);
+  }
+}
+
 auto GangsOfClass(const SchedulerTables& tables, uint32_t position) {
   return tables.gangs.Positions() |
          std::views::filter([&tables, position](GangIndex g) {
@@ -54,6 +62,7 @@ absl::Status Take(SchedulerTables& tables, const QueueChanged& e) {
   if (known == kNoQueue) {
     const QueueIndex q = tables.queues.Upsert(queue);
     tables.undo.Changed([&tables, q] { tables.queues.UndoAdd(q); });
+    BoundsChange(tables, tables.queues.at(q).parent);
     return absl::OkStatus();
   }
   const Queue old = tables.queues.at(known).queue;
@@ -62,6 +71,8 @@ absl::Status Take(SchedulerTables& tables, const QueueChanged& e) {
   tables.undo.Changed([&tables, old] { tables.queues.Upsert(old); });
   tables.activator.QueueChanged(known);
   const QueueIndex below = tables.queues.at(known).parent;
+  BoundsChange(tables, was_below);
+  BoundsChange(tables, below);
   if (below == was_below) return absl::OkStatus();
   // What it uses went with it.
   for (const QueueIndex q : {was_below, below})
@@ -76,8 +87,10 @@ absl::Status Take(SchedulerTables& tables, const QueueRemoved& e) {
     return NotNow("queue '", e.queue, "' has children or gangs");
   }
   const Queue old = tables.queues.at(q).queue;
+  const QueueIndex parent = tables.queues.at(q).parent;
   tables.queues.Remove(q);
   tables.undo.Changed([&tables, old] { tables.queues.UndoRemove(old); });
+  BoundsChange(tables, parent);
   return absl::OkStatus();
 }
 

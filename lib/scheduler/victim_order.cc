@@ -13,7 +13,10 @@ void VictimOrder::Begin(const RoomAsked& asked, bool spare_only) {
   spare_only_ = spare_only;
   own_ = r.queue;
   most_ = tables_.PriorityOf(r);
-  gives_.assign(tables_.queues.limit(), false);
+  preemptor_ = asked.gang;
+  gives_.assign(tables_.queues.limit(), std::nullopt);
+  const PreemptWithin within = tables_.queues.at(own_).law.within;
+  newer_ = within == PreemptWithin::kLowerOrNewerEqual;
   const Resources& least = asked.least;
   rows_.clear();
   heads_.clear();
@@ -26,10 +29,12 @@ void VictimOrder::Begin(const RoomAsked& asked, bool spare_only) {
     const GangLists::Holding& holding = tables_.lists.holding(q);
     if (holding.empty()) continue;
     const bool own = q == own_;
-    gives_[q] = !own && reclaims && tables_.quota.MayReclaim(own_, q, least);
-    if (!own && !gives_[q]) continue;
+    if (own && within != PreemptWithin::kNever) gives_[q] = most_;
+    if (!own && reclaims) {
+      gives_[q] = tables_.quota.MostToTake(own_, q, least, most_);
+    }
     for (const auto& [p, holders] : holding) {
-      if (own && p > most_) break;
+      if (!GivesWay(q, p)) break;
       for (const Holders::Row& row : holders.rows()) {
         if (Gives(row.spare, own && p == most_)) Put(p, row);
       }
@@ -39,9 +44,22 @@ void VictimOrder::Begin(const RoomAsked& asked, bool spare_only) {
   BeginPriority();
 }
 
-// Equals in a queue give what they can do without.
+bool StopsNewer(const SchedulerTables& tables, const GangRecord& preemptor,
+                const GangRecord& victim) {
+  return preemptor.queue == victim.queue &&
+         tables.PriorityOf(preemptor) == tables.PriorityOf(victim) &&
+         tables.queues.at(preemptor.queue).law.within ==
+             PreemptWithin::kLowerOrNewerEqual &&
+         preemptor.submitted < victim.submitted;
+}
+
+bool VictimOrder::GivesWay(QueueIndex q, int32_t priority) const {
+  return gives_[q] && priority <= *gives_[q];
+}
+
+// Equals in a queue give what they can do without, or all where newer ones do.
 bool VictimOrder::Gives(Holders::Spare spare, bool equal) const {
-  if (equal) return spare == Holders::Spare::kSurplus;
+  if (equal && !newer_) return spare == Holders::Spare::kSurplus;
   return !spare_only_ || spare != Holders::Spare::kNothing;
 }
 
@@ -54,9 +72,11 @@ void VictimOrder::Put(int32_t priority, const Holders::Row& row) {
 
 bool VictimOrder::Has(GangIndex g) const {
   const GangLists::Precedence& p = tables_.lists.precedence(g);
-  const bool own = p.queue == own_;
-  if (own ? p.priority > most_ : !gives_[p.queue]) return false;
-  return Gives(p.spare, own && p.priority == most_);
+  if (!GivesWay(p.queue, p.priority)) return false;
+  const bool equal = p.queue == own_ && p.priority == most_;
+  if (!Gives(p.spare, equal)) return false;
+  return !equal || p.spare == Holders::Spare::kSurplus ||
+         StopsNewer(tables_, tables_.gangs.at(preemptor_), tables_.gangs.at(g));
 }
 
 // Equal ones by key: handles are no order.

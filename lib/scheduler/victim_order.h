@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lib/base/text_key.h"
@@ -15,7 +16,13 @@
 
 namespace muster {
 
+struct GangRecord;
 struct SchedulerTables;
+
+// Whether the gangs are of one leaf and one priority, and the preemptor's queue
+// lets it stop one that came later.
+bool StopsNewer(const SchedulerTables& tables, const GangRecord& preemptor,
+                const GangRecord& victim);
 
 // Whether such a gang may be a victim now is not asked. Nothing may change
 // between Begin and the last Take.
@@ -24,9 +31,10 @@ class VictimOrder {
   explicit VictimOrder(const SchedulerTables& tables) : tables_(tables) {}
 
   // Gangs in the preemptor's queue below it, and those of its own priority, of
-  // which the elastic ones are victims; all in queues from which it may take
-  // back. `spare_only`: of these, those who need not be stopped to give
-  // something. O(queues x depth + rows).
+  // which the elastic ones are victims, or newer ones, if its queue has it so
+  // (PreemptWithin); all in queues from which it may take back. `spare_only`:
+  // of these, those who need not be stopped to give something. O(queues x depth
+  // + rows).
   void Begin(const RoomAsked& asked, bool spare_only);
   // Whether the gang, which holds something, is one of them.
   bool Has(GangIndex g) const;
@@ -64,15 +72,20 @@ class VictimOrder {
   };
   static bool After(const Head& a, const Head& b);
 
+  // Whether gangs of this priority give way.
+  bool GivesWay(QueueIndex q, int32_t priority) const;
   bool Gives(Holders::Spare spare, bool equal) const;
   void Put(int32_t priority, const Holders::Row& row);
   void BeginPriority();
   void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);
 
   const SchedulerTables& tables_;
+  GangIndex preemptor_ = kNoGang;
   QueueIndex own_ = kNoQueue;  // The preemptor's queue, and priority.
   int32_t most_ = 0;
-  std::vector<bool> gives_;  // By queue, the preemptor's apart.
+  bool newer_ = false;  // Of its own priority, newer gangs give way.
+  // The highest priority that gives way, by queue; nothing: none does.
+  std::vector<std::optional<int32_t>> gives_;
   bool spare_only_ = false;
   std::vector<Ranked> rows_;  // By priority.
   size_t next_row_ = 0;

@@ -91,7 +91,7 @@ bool VictimPool::TakeNext() {
 void VictimPool::Add(GangIndex g) {
   if (drawn_[g] == question_) return;
   drawn_[g] = question_;
-  if (g != preemptor_ && MayStop(g)) gangs_.push_back(g);
+  if (g != preemptor_ && order_.Has(g) && MayStop(g)) gangs_.push_back(g);
 }
 
 // Whether a gang that gives way may be a victim now; else from when on.

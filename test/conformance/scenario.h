@@ -100,6 +100,7 @@ struct PreemptionSpec {
   std::string within_queue{};
   std::string reclaim{};
   std::string borrow_policy{};
+  std::optional<int64_t> borrow_threshold{};
 };
 
 struct QueueSpec {

@@ -29,7 +29,7 @@ void ReadPreemption(JsonFields& f, PreemptionSpec* preemption) {
   f.Read("reclaim", &preemption->reclaim);
   f.Object("borrow", [&](JsonFields& b) {
     b.Read("policy", &preemption->borrow_policy);
-    b.Ignore({"maxPriority"});  // Of the policy, which is looked at.
+    b.Read("maxPriority", &preemption->borrow_threshold);
   });
 }
 

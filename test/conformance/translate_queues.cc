@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "adapters/translate/priorities.h"
 #include "adapters/translate/quotas.h"
 #include "test/conformance/flavors.h"
@@ -27,6 +28,29 @@ double WeightOf(const QueueSpec& queue) {
     if (quota.resource == "gpu") break;
   }
   return weight;
+}
+
+// "lower-priority" is LowerPriority.
+std::string CamelCase(const std::string& words) {
+  std::string name;
+  bool begins = true;
+  for (const char c : words) {
+    if (c != '-') name += begins ? absl::ascii_toupper(c) : c;
+    begins = c == '-';
+  }
+  return name;
+}
+
+absl::StatusOr<PreemptionPolicy> PolicyOf(const PreemptionSpec& spec) {
+  translate::ClusterQueuePreemption preemption{
+      .within_cluster_queue = CamelCase(spec.within_queue),
+      .reclaim_within_cohort = CamelCase(spec.reclaim),
+      .borrow_within_cohort = CamelCase(spec.borrow_policy)};
+  if (spec.borrow_threshold) {
+    preemption.max_priority_threshold =
+        static_cast<int32_t>(*spec.borrow_threshold);
+  }
+  return translate::ToPreemptionPolicy(preemption);
 }
 
 // What a subtree's queues may always have together, of one kind.
@@ -63,6 +87,9 @@ class QueueTranslator {
                           ? QueueOrdering::kStrictFifo
                           : QueueOrdering::kBestEffortFifo;
     if (IsQueueSystem(s_)) {
+      auto policy = PolicyOf(spec.preemption);
+      if (!policy.ok()) return policy.status();
+      queue->preemption = *policy;
       spec.kind == "group" ? AddGroupQuotas(spec, queue)
                            : AddNominalQuotas(spec, queue);
     } else {
@@ -185,56 +212,6 @@ class QueueTranslator {
 
 // --- Priorities --------------------------------------------------------------
 
-bool Runs(const GangSpec& gang) {
-  if (!gang.state.empty()) return gang.state == "running";
-  return std::any_of(gang.pods.begin(), gang.pods.end(), [](const PodSpec& p) {
-    return p.state == "running" || p.state == "bound";
-  });
-}
-
-// Whether the gang may preempt, where queues have policies for it: never, or
-// as the library has it (lower priority in the queue; any priority across
-// queues, up to the guarantee). A policy that differs where no gang is that it
-// would be about does not differ.
-absl::StatusOr<bool> MayPreempt(const Scenario& s, const GangSpec& gang) {
-  const QueueSpec* queue = FindQueue(s, gang.queue);
-  if (queue == nullptr) return false;
-  const std::string& within = queue->preemption.within_queue;
-  const std::string& reclaim = queue->preemption.reclaim;
-  const bool never_within = within.empty() || within == "never";
-  const bool never_reclaim = reclaim.empty() || reclaim == "never";
-  if (never_within && (never_reclaim || queue->parent.empty())) return false;
-  bool lower_within = false, equal_within = false;
-  bool others = false, others_not_lower = false;
-  for (const GangSpec& other : s.gangs) {
-    if (!Runs(other)) continue;
-    if (other.queue == gang.queue) {
-      lower_within |= other.priority < gang.priority;
-      equal_within |= other.priority == gang.priority;
-    } else if (RootOf(s, other.queue) == RootOf(s, gang.queue)) {
-      others = true;
-      others_not_lower |= other.priority >= gang.priority;
-    }
-  }
-  if (never_within && lower_within) {
-    return Unsupported("withinQueue never beside reclaim " + reclaim);
-  }
-  if (within == "lower-or-newer-equal-priority" && equal_within) {
-    return Unsupported("withinQueue " + within);
-  }
-  if (others && never_reclaim) {
-    return Unsupported("reclaim never beside withinQueue " + within);
-  }
-  if (others_not_lower && !never_reclaim && reclaim != "any") {
-    return Unsupported("reclaim " + reclaim);
-  }
-  const std::string& borrow = queue->preemption.borrow_policy;
-  if (others && !borrow.empty() && borrow != "never") {
-    return Unsupported("preemption while borrowing: " + borrow);
-  }
-  return true;
-}
-
 absl::StatusOr<bool> MayPreemptByClass(const Scenario& s,
                                        const GangSpec& gang) {
   std::string of_class;
@@ -299,8 +276,9 @@ absl::Status TranslatePriorities(const Scenario& s, Translation* translation) {
     const bool waits = gang.state == "pending" || !gang.unhealthy_nodes.empty();
     const bool tries =
         waits && !translation->gangs[g].gang.held && s.kind != "flavors";
-    auto may = IsQueueSystem(s) && tries ? MayPreempt(s, gang)
-                                         : MayPreemptByClass(s, gang);
+    auto may = IsQueueSystem(s) && tries
+                   ? absl::StatusOr<bool>(FindQueue(s, gang.queue) != nullptr)
+                   : MayPreemptByClass(s, gang);
     if (!may.ok()) return may.status();
     auto priority_class = translate::ToPriorityClass(gang.priority, *may);
     if (!priority_class.ok()) return priority_class.status();

@@ -171,12 +171,30 @@ class PlanInvariants {
       const std::vector<int64_t> total = (trial_.after.*sum)(q);
       for (const Quota& quota : trial_.after.queue(q)->quotas) {
         const size_t k = trial_.KindNamed(quota.resource);
-        if (quota.limit && use[k] > 0 && total[k] > *quota.limit) {
+        if (use[k] == 0) continue;
+        if (quota.limit && total[k] > *quota.limit) {
           return "limit of queue " + q + ": " + std::to_string(total[k]);
+        }
+        if (quota.borrow_limit &&
+            total[k] > Entitled(q, quota.resource) + *quota.borrow_limit) {
+          return "queue " + q +
+                 " borrows too much: " + std::to_string(total[k]);
         }
       }
     }
     return "";
+  }
+
+  // What the queue is guaranteed, or those below it together.
+  int64_t Entitled(const std::string& queue, const std::string& kind) const {
+    for (const Quota& quota : trial_.after.queue(queue)->quotas) {
+      if (quota.resource == kind && quota.guarantee) return *quota.guarantee;
+    }
+    int64_t sum = 0;
+    for (const Queue& below : trial_.after_state.queues) {
+      if (below.parent == queue) sum += Entitled(below.key, kind);
+    }
+    return sum;
   }
 
   // After every pass what runs is whole.

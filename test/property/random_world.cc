@@ -342,7 +342,23 @@ std::vector<Quota> RandomQuotas(Dice& dice, bool large) {
     if (dice.OneIn(2)) cpu.limit = dice.In(8, 20) * scale;
     quotas.push_back(cpu);
   }
+  if (Dice aside = dice.Aside(); aside.OneIn(3)) {
+    for (Quota& quota : quotas) {
+      const int64_t unit = quota.resource == "gpu" ? 1000 : 1;
+      if (aside.OneIn(2)) quota.borrow_limit = unit * aside.In(0, 4) * scale;
+    }
+  }
   return quotas;
+}
+
+PreemptionPolicy RandomPolicy(Dice& dice) {
+  PreemptionPolicy p;
+  if (dice.OneIn(2)) p.within = static_cast<PreemptWithin>(dice.Below(3));
+  if (dice.OneIn(2)) p.across = static_cast<PreemptAcross>(dice.Below(3));
+  if (dice.OneIn(2)) p.borrowing = static_cast<PreemptBorrowing>(dice.Below(2));
+  if (dice.OneIn(4))
+    p.borrowing_threshold = static_cast<int32_t>(dice.Below(3));
+  return p;
 }
 
 std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves) {
@@ -355,6 +371,9 @@ std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves) {
     q.weight = static_cast<uint32_t>(dice.In(1, 3));
     if (dice.OneIn(3)) q.ordering = QueueOrdering::kStrictFifo;
     q.quotas = RandomQuotas(dice, !leaf);
+    if (Dice aside = dice.Aside(); aside.OneIn(4)) {
+      q.preemption = RandomPolicy(aside);
+    }
     queues.push_back(q);
     if (leaf) leaves->push_back(key);
   };

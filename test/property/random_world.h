@@ -23,6 +23,7 @@ ExternalUsage RandomExternalUsage(Dice& dice, const Node& node);
 // A tree of up to six queues, parents first; the leaves are named in *leaves.
 std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves);
 std::vector<Quota> RandomQuotas(Dice& dice, bool large);
+PreemptionPolicy RandomPolicy(Dice& dice);
 PriorityClass RandomClass(Dice& dice, const std::string& key);
 NodeSet RandomNodeSet(Dice& dice, const std::string& key);
 // Other times and bounds, more kinds and topologies.

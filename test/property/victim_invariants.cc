@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -129,12 +131,53 @@ class QueueVictimPolicy {
     if (d.kind == DecisionKind::kCancel && what != OnPreempted::kCancel) {
       return "it is not cancelled";
     }
-    if (victim.gang.queue == preemptor->gang.queue) {
-      if (its.value > mine.value) return "of higher priority";
-      const bool shrinks = d.kind == DecisionKind::kShrink;
-      if (its.value == mine.value && !shrinks) return "not of lower priority";
+    if (victim.gang.queue != preemptor->gang.queue) {
+      return MayTake(*preemptor, mine.value, its.value, true) ||
+                     MayTake(*preemptor, mine.value, its.value, false)
+                 ? ""  // See ReclaimsWrongly.
+                 : "its priority is too high for that queue's policy";
     }
-    return "";  // Of another queue: see ReclaimsWrongly.
+    const PreemptWithin within =
+        Policy(preemptor->gang.queue, &PreemptionPolicy::within,
+               PreemptWithin::kLower);
+    if (within == PreemptWithin::kNever)
+      return "of its own queue, that forbids it";
+    if (its.value > mine.value) return "of higher priority";
+    const bool newer = within == PreemptWithin::kLowerOrNewerEqual &&
+                       preemptor->gang.submitted < victim.gang.submitted;
+    if (its.value == mine.value && d.kind != DecisionKind::kShrink && !newer) {
+      return "not of lower priority";
+    }
+    return "";
+  }
+
+  template <class T>
+  T Policy(const std::string& queue, std::optional<T> PreemptionPolicy::* what,
+           T otherwise) const {
+    for (const std::string& q : trial_.before.Path(queue)) {
+      if (const auto said = trial_.before.queue(q)->preemption.*what) {
+        return *said;
+      }
+    }
+    return otherwise;
+  }
+
+  // Whether a gang may take one of this priority of another queue, for what its
+  // queue is owed, or borrows.
+  bool MayTake(const GangState& preemptor, int32_t mine, int32_t its,
+               bool owed) const {
+    const std::string& q = preemptor.gang.queue;
+    if (!owed) {
+      return Policy(q, &PreemptionPolicy::borrowing,
+                    PreemptBorrowing::kNever) == PreemptBorrowing::kLower &&
+             its < mine &&
+             its <= Policy(q, &PreemptionPolicy::borrowing_threshold,
+                           std::numeric_limits<int32_t>::max());
+    }
+    const PreemptAcross across =
+        Policy(q, &PreemptionPolicy::across, PreemptAcross::kAny);
+    return across == PreemptAcross::kAny ||
+           (across == PreemptAcross::kLower && its < mine);
   }
 
   // What a queue is guaranteed of a kind: nothing, if it does not say.
@@ -233,7 +276,10 @@ class QueueVictimPolicy {
           const int64_t held = -last.at(q)[k];
           const std::string says = Stating(gang.gang.queue, its, k);
           if (asked[k] == 0 || held <= 0 || says.empty()) continue;
-          if (!IsWithin(gang, says, k, asked[k], change)) {
+          const bool borrows =
+              Policy(gang.gang.queue, &PreemptionPolicy::borrowing,
+                     PreemptBorrowing::kNever) == PreemptBorrowing::kLower;
+          if (!borrows && !IsWithin(gang, says, k, asked[k], change)) {
             return "queue " + says + " is not owed what it takes";
           }
           over |= left[k] + held > Guarantee(q, k);

@@ -485,6 +485,9 @@ void World::QueueEvent(Dice& dice) {
   if (dice.OneIn(2)) {
     queue.quotas = RandomQuotas(dice, queue.parent.empty());
   }
+  if (Dice aside = dice.Aside(); aside.OneIn(4)) {
+    queue.preemption = RandomPolicy(aside);
+  }
   if (Dice aside = dice.Aside(); aside.OneIn(2))
     queue.parent = AnyParent(aside);
   Apply(QueueChanged{queue});

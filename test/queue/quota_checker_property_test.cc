@@ -95,11 +95,15 @@ TEST(QuotaCheckerPropertyTest, GuaranteesAreThoseOfTheBook) {
     if (t == v) return;
     const bool may = w.quota().MayReclaim(t, v, asked);
     ASSERT_EQ(may, book.MayReclaim(preemptor, victim, demand));
-    ASSERT_EQ(w.quota().MayLose(v, t, asked, its),
-              book.MayLose(victim, preemptor, demand, held));
+    const Priorities priorities = w.SomePriorities();
+    const bool loses = w.quota().MayLose(v, t, asked, its, priorities);
+    ASSERT_EQ(loses, book.MayLose(victim, preemptor, demand, held, priorities));
+    const auto most = w.quota().MostToTake(t, v, asked, priorities.preemptor);
+    ASSERT_TRUE(!loses || (most && priorities.victim <= *most));
+    ASSERT_TRUE(!most || may);
     ASSERT_TRUE(!may || w.quota().MayReclaimAtAll(t, asked));
     reclaim += may;
-    lose += may && w.quota().MayLose(v, t, asked, its);
+    lose += loses;
   });
   EXPECT_GT(within, 500u);
   EXPECT_GT(at_all, 500u);
@@ -135,19 +139,21 @@ TEST(QuotaCheckerPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
         book.OverLimit(q, demand, demand, false));
     ASSERT_EQ(w.quota().Within(w.At(q), asked, &overlay),
               book.Within(q, demand));
+    const Priorities priorities = w.SomePriorities();
     ASSERT_EQ(w.quota().MayLose(w.At(other), w.At(q), asked, ToResources(held),
-                                &overlay),
-              book.MayLose(other, q, demand, held, &w.book()));
+                                priorities, &overlay),
+              book.MayLose(other, q, demand, held, priorities, &w.book()));
   });
 }
 
-// What `v` lost to `t` it cannot take back from the gang that took it.
+// What `v` lost to `t` it cannot take back from the gang that took it, as long
+// as no queue has policies of its own.
 TEST(QuotaCheckerPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
   uint32_t taken = 0;
   InManyWorlds([&](World& w) {
     const std::string preemptor = w.SomeLeaf(), victim = w.SomeLeaf();
     const QueueIndex t = w.At(preemptor), v = w.At(victim);
-    if (t == v) return;
+    if (t == v || w.book().HasPolicies()) return;
     const Amounts demand = w.SomeAmounts();
     const NaiveBook& book = w.book();
     for (size_t i = 0; i < book.charges.size(); ++i) {

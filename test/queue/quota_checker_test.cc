@@ -159,10 +159,10 @@ TEST_F(QuotaCheckerTest, ADemandIsJudgedInTheKindsOfItsOwnQueue) {
   Put("z", "zoo", {Guarantee("cpu", 0)});
   queues_.Charge(a, {4, 16}, 1);
   EXPECT_TRUE(quota_.MayReclaim(b, a, {1, 4}));
-  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}));
+  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}, {}));
   Put("a", "", {Guarantee("memory", 8), Guarantee("cpu", 8)});
   EXPECT_TRUE(quota_.MayReclaim(b, a, {1, 4}));
-  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}))
+  EXPECT_TRUE(quota_.MayLose(a, b, {1, 4}, {1, 4}, {}))
       << "that it is within its cpus is no matter of memory";
 }
 
@@ -170,10 +170,10 @@ TEST_F(QuotaCheckerTest, ADemandIsWithinInAllKindsThatItsQueueStates) {
   const QueueIndex a = Put("a", "", {Guarantee("cpu", 4), Guarantee("gpu", 4)});
   const QueueIndex b = Put("b", "", {});
   queues_.Charge(b, {1, 0, 1}, 1);
-  EXPECT_TRUE(quota_.MayLose(b, a, {4, 0, 4}, {1, 0, 1}));
-  EXPECT_FALSE(quota_.MayLose(b, a, {5, 0, 4}, {1, 0, 1}));
-  EXPECT_TRUE(quota_.MayLose(b, a, {0, 0, 4}, {1, 0, 1}));
-  EXPECT_TRUE(quota_.MayLose(b, a, {4, 9, 4}, {1, 0, 1}))
+  EXPECT_TRUE(quota_.MayLose(b, a, {4, 0, 4}, {1, 0, 1}, {}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {5, 0, 4}, {1, 0, 1}, {}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {0, 0, 4}, {1, 0, 1}, {}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {4, 9, 4}, {1, 0, 1}, {}))
       << "of memory it says none";
 }
 
@@ -184,9 +184,9 @@ TEST_F(QuotaCheckerTest, AKindThatTheVictimDoesNotHoldIsNoMatter) {
   queues_.Charge(a, {4}, 1);
   queues_.Charge(b, {1, 0, 1}, 1);
   EXPECT_TRUE(quota_.MayReclaim(a, b, {1, 0, 1}));
-  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 1}, {0, 0, 1}));
-  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 1}));
-  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 0}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 1}, {0, 0, 1}, {}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 1}, {}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 1}, {1, 0, 0}, {}));
 }
 
 // What is above both is nobody's alone.
@@ -195,8 +195,8 @@ TEST_F(QuotaCheckerTest, WhatBothShareStatesNothing) {
   const QueueIndex a = Put("a", "root", {Guarantee("gpu", 2)});
   const QueueIndex b = Put("b", "root");
   queues_.Charge(b, {4, 0, 4}, 1);
-  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 2}, {4, 0, 4}));
-  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 3}, {4, 0, 4}));
+  EXPECT_TRUE(quota_.MayLose(b, a, {1, 0, 2}, {4, 0, 4}, {}));
+  EXPECT_FALSE(quota_.MayLose(b, a, {1, 0, 3}, {4, 0, 4}, {}));
   EXPECT_FALSE(quota_.MayReclaim(a, b, {1}));
 }
 
@@ -236,13 +236,13 @@ TEST_F(QuotaCheckerTest, TheGroupOfAVictimProtectsItUpToItsOwn) {
   const QueueIndex team = Put("team", "site");
   queues_.Charge(team, {0, 0, 3}, 1);
   EXPECT_FALSE(quota_.MayReclaim(poor, team, {0, 0, 1}));
-  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
+  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, {}));
   queues_.Charge(team, {0, 0, 1}, 1);
   EXPECT_TRUE(quota_.MayReclaim(poor, team, {0, 0, 1}));
-  EXPECT_TRUE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, {}));
   QuotaOverlay overlay(queues_);
   overlay.Charge(team, {0, 0, 1}, -1);
-  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, &overlay));
+  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, {}, &overlay));
 }
 
 TEST_F(QuotaCheckerTest, WorkOnDevicesIsSafeWithinTheDevicesOfItsQueue) {
@@ -250,10 +250,10 @@ TEST_F(QuotaCheckerTest, WorkOnDevicesIsSafeWithinTheDevicesOfItsQueue) {
   const QueueIndex rich = Put("rich", "", {Guarantee("gpu", 2)});
   queues_.Charge(rich, {9, 0, 2}, 1);
   EXPECT_TRUE(quota_.MayReclaim(poor, rich, {4}));
-  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {9}));
-  EXPECT_FALSE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {9}, {}));
+  EXPECT_FALSE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}, {}));
   queues_.Charge(rich, {0, 0, 1}, 1);
-  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}, {}));
 }
 
 TEST_F(QuotaCheckerTest, WhereNoKindDecidesNothingIsTakenBack) {

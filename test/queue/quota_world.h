@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -67,8 +68,23 @@ struct NaiveBook {
     }
     return std::nullopt;
   }
-  std::optional<int64_t> Limit(const std::string& key, size_t kind) const {
-    return Said(key, kind, &Quota::limit);
+  // What bounds it: its limit, or what it may borrow beyond its own.
+  std::optional<Sum> Limit(const std::string& key, size_t kind) const {
+    const auto limit = Said(key, kind, &Quota::limit);
+    const auto borrow = Said(key, kind, &Quota::borrow_limit);
+    std::optional<Sum> most;
+    if (limit) most = *limit;
+    if (!borrow) return most;
+    const Sum all = Entitled(key, kind) + *borrow;
+    return most ? std::min(*most, all) : all;
+  }
+  Sum Entitled(const std::string& key, size_t kind) const {
+    if (const auto own = Guarantee(key, kind)) return *own;
+    Sum sum = 0;
+    for (const auto& [child, queue] : queues) {
+      if (queue.parent == key) sum += Entitled(child, kind);
+    }
+    return sum;
   }
   std::optional<int64_t> Guarantee(const std::string& key, size_t kind) const {
     return Said(key, kind, &Quota::guarantee);
@@ -114,11 +130,32 @@ struct NaiveBook {
     const auto guarantee = Guarantee(key, kind);
     return guarantee && Used(key, kind, false) + demand <= *guarantee;
   }
+  // What the policies say of the queue, or of the nearest above it.
+  template <class T>
+  T Policy(const std::string& key, std::optional<T> PreemptionPolicy::* what,
+           T otherwise) const {
+    for (const std::string& k : PathOf(key)) {
+      if (const auto said = queues.at(k).preemption.*what) return *said;
+    }
+    return otherwise;
+  }
+  PreemptAcross Across(const std::string& key) const {
+    return Policy(key, &PreemptionPolicy::across, PreemptAcross::kAny);
+  }
+  bool Borrows(const std::string& key) const {
+    return Policy(key, &PreemptionPolicy::borrowing,
+                  PreemptBorrowing::kNever) == PreemptBorrowing::kLower;
+  }
   bool MayReclaimAtAll(const std::string& preemptor,
                        const Amounts& demand) const {
     for (const std::string& k : PathOf(preemptor)) {
       for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-        if (demand[kind] > 0 && IsOwed(k, kind, demand[kind])) return true;
+        if (demand[kind] == 0) continue;
+        if (Borrows(preemptor) && Guarantee(k, kind)) return true;
+        if (Across(preemptor) != PreemptAcross::kNever &&
+            IsOwed(k, kind, demand[kind])) {
+          return true;
+        }
       }
     }
     return false;
@@ -144,27 +181,34 @@ struct NaiveBook {
     }
     return kinds;
   }
-  // By which the demand is judged; none if it is not within all of them.
+  // By which the demand is judged; none if it is not within all of them, where
+  // it takes what it is owed.
   std::set<size_t> Judged(const std::vector<std::string>& path,
-                          const Amounts& demand, const Amounts& held) const {
+                          const Amounts& demand, const Amounts& held,
+                          bool owed) const {
     std::set<size_t> kinds;
     for (const size_t kind : Stated(path)) {
       if (demand[kind] == 0 || held[kind] == 0) continue;
       kinds.insert(kind);
       auto says = path;
       std::erase_if(says, [&](const auto& k) { return !Guarantee(k, kind); });
-      if (!IsOwed(says.back(), kind, demand[kind])) return {};
+      if (owed && !IsOwed(says.back(), kind, demand[kind])) return {};
     }
     return kinds;
   }
+  // Of any priority that gives way at all.
   bool MayReclaim(const std::string& preemptor, const std::string& victim,
                   const Amounts& demand) const {
+    const bool across = Across(preemptor) != PreemptAcross::kNever;
     for (size_t kind = 0; kind < kKinds.size(); ++kind) {
       Amounts held(kKinds.size());
       held[kind] = 1;
-      if (ExceedAny(Apart(victim, preemptor),
-                    Judged(Apart(preemptor, victim), demand, held))) {
-        return true;
+      for (const bool owed : {true, false}) {
+        if (owed ? !across : !Borrows(preemptor)) continue;
+        if (ExceedAny(Apart(victim, preemptor),
+                      Judged(Apart(preemptor, victim), demand, held, owed))) {
+          return true;
+        }
       }
     }
     return false;
@@ -172,18 +216,39 @@ struct NaiveBook {
   // `asks`: the book in which the demand is judged, before anything is taken.
   bool MayLose(const std::string& victim, const std::string& preemptor,
                const Amounts& demand, const Amounts& held,
+               const Priorities& priorities = {},
                const NaiveBook* asks = nullptr) const {
     const NaiveBook& before = asks == nullptr ? *this : *asks;
+    const bool lower = priorities.victim < priorities.preemptor;
+    const int32_t threshold =
+        Policy(preemptor, &PreemptionPolicy::borrowing_threshold,
+               std::numeric_limits<int32_t>::max());
+    const PreemptAcross across = Across(preemptor);
+    const bool takes = across == PreemptAcross::kAny ||
+                       (across == PreemptAcross::kLower && lower);
+    const bool borrows =
+        Borrows(preemptor) && lower && priorities.victim <= threshold;
+    return (takes && Loses(victim, preemptor, demand, held, before, true)) ||
+           (borrows && Loses(victim, preemptor, demand, held, before, false));
+  }
+  bool Loses(const std::string& victim, const std::string& preemptor,
+             const Amounts& demand, const Amounts& held,
+             const NaiveBook& before, bool owed) const {
     const auto its = Apart(victim, preemptor);
     const auto holds_none = [&](size_t kind) { return held[kind] == 0; };
     const std::set<size_t> judged =
-        before.Judged(Apart(preemptor, victim), demand, held);
+        before.Judged(Apart(preemptor, victim), demand, held, owed);
     std::set<size_t> stated = Stated(its), both;
     std::erase_if(stated, holds_none);
     std::set_intersection(judged.begin(), judged.end(), stated.begin(),
                           stated.end(), std::inserter(both, both.end()));
     if (!both.empty()) return ExceedAny(its, both);
     return ExceedAny(its, judged) && (stated.empty() || ExceedAny(its, stated));
+  }
+  bool HasPolicies() const {
+    return std::any_of(queues.begin(), queues.end(), [](const auto& each) {
+      return each.second.preemption != PreemptionPolicy{};
+    });
   }
 };
 
@@ -197,7 +262,9 @@ inline Resources ToResources(const Amounts& amounts) {
 class World {
  public:
   explicit World(uint64_t seed)
-      : dice_(seed), scale_(dice_.OneIn(3) ? int64_t{1} << 55 : 1) {
+      : dice_(seed),
+        scale_(dice_.OneIn(3) ? int64_t{1} << 55 : 1),
+        policies_(dice_.OneIn(2)) {
     for (int i = 0; i < 4; ++i) PutQueue();
   }
 
@@ -223,6 +290,10 @@ class World {
   const QuotaChecker& quota() const { return quota_; }
   QueueIndex At(const std::string& key) const { return tree_.Find(key); }
   bool IsLeaf(const std::string& key) const { return tree_.IsLeaf(At(key)); }
+  Priorities SomePriorities() {
+    return {.preemptor = static_cast<int32_t>(dice_.Below(5)),
+            .victim = static_cast<int32_t>(dice_.Below(5))};
+  }
 
   void Change() {
     switch (dice_.Below(6)) {
@@ -264,6 +335,17 @@ class World {
     if (dice_.OneIn(2)) return std::nullopt;
     return dice_.In(0, 10) * scale_;
   }
+  PreemptionPolicy SomePolicy() {
+    PreemptionPolicy policy;
+    const auto said = [&] { return policies_ && dice_.OneIn(2); };
+    if (said()) policy.within = static_cast<PreemptWithin>(dice_.Below(3));
+    if (said()) policy.across = static_cast<PreemptAcross>(dice_.Below(3));
+    if (said())
+      policy.borrowing = static_cast<PreemptBorrowing>(dice_.Below(2));
+    if (said())
+      policy.borrowing_threshold = static_cast<int32_t>(dice_.Below(4));
+    return policy;
+  }
   Queue SomeValues(const std::string& key) {
     Queue queue{.key = key};
     if (Count() > 0 && !dice_.OneIn(4)) queue.parent = SomeQueue();
@@ -277,7 +359,9 @@ class World {
       quota.resource = kind;
       quota.limit = SomeQuota();
       quota.guarantee = SomeQuota();
+      if (dice_.OneIn(3)) quota.borrow_limit = SomeQuota();
     }
+    if (dice_.OneIn(2)) queue.preemption = SomePolicy();
     return queue;
   }
   void PutQueue() {
@@ -303,6 +387,7 @@ class World {
 
   Dice dice_;
   const int64_t scale_;
+  const bool policies_;  // Some queues have policies of preemption.
   NaiveBook book_{};
   QueueTree tree_{kKinds};
   QuotaChecker quota_{tree_};

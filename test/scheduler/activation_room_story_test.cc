@@ -62,6 +62,34 @@ TEST_F(RoomThatComes, MakesTheSurplusOfAnEqualSuffice) {
   EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/1", "nominate w: n1"));
 }
 
+TEST_F(RoomThatComes, MakesANewerEqualSuffice) {
+  s.Happens(QueueChanged{
+      {.key = "q",
+       .preemption = {.within = PreemptWithin::kLowerOrNewerEqual}}});
+  Has("n1", 2);
+  Runs(Job("gone", 1, 1, "high"));
+  Gang newer = Job("newer", 1, 1, "mid");
+  newer.submitted = 2;
+  Runs(newer);
+  Waits(Job("w", 1, 2, "mid"));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict newer for w", "nominate w: n1"));
+}
+
+// A queue that may take for what it borrows is owed nothing.
+TEST_F(RoomThatComes, MakesWhatABorrowerMayTakeBesideItSuffice) {
+  s.Happens(
+      QueueChanged{{.key = "mine",
+                    .quotas = {GpuQuota(0, {})},
+                    .preemption = {.borrowing = PreemptBorrowing::kLower}}});
+  Has("n1", 2);
+  s.Happens(ExternalUses("n1", 1));
+  Runs(Job("a", 1, 1, "low"));
+  Waits(In("mine", Job("w", 1, 2, "high")));
+  s.Happens(ExternalUses("n1", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
 TEST_F(RoomThatComes, MakesWhatMayBeTakenBackBesideItSuffice) {
   s.HasQueue("mine", {GpuQuota(2, {})});
   Has("n1", 2);

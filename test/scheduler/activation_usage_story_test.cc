@@ -383,5 +383,24 @@ TEST_F(QuotaThatComes, IsThatOfATaskWhoseNodeChangesWhateverCameFirst) {
   }
 }
 
+// Its queues borrow from each other alone: a queue that comes, or is guaranteed
+// more, lets the others have more.
+TEST_F(Activation, WhatAQueueIsGuaranteedLetsItsGroupHaveMore) {
+  Quota closed = GpuQuota({}, {});
+  closed.borrow_limit = 0;
+  s.HasQueue("group", {closed});
+  s.HasQueue("a", {GpuQuota(1, {})}, "group");
+  Has("n1", 4);
+  Runs(In("a", Job("first")));
+  Waits(In("a", Job("second")));
+  Waits(In("a", Job("third")));
+  s.HasQueue("b", {GpuQuota(1, {})}, "group");
+  EXPECT_THAT(s.Pass(), ElementsAre("start second: n1"));
+  s.AllDone();
+  Quiet();
+  s.HasQueue("b", {GpuQuota(2, {})}, "group");
+  EXPECT_THAT(s.Pass(), ElementsAre("start third: n1"));
+}
+
 }  // namespace
 }  // namespace muster

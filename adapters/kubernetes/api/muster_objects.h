@@ -13,19 +13,23 @@
 
 namespace muster::kubernetes::api {
 
-// spec.quotas[] of a Queue: {resource, guarantee, limit}, amounts as
-// quantities, here in thousandths.
+// spec.quotas[] of a Queue: {resource, guarantee, limit, borrowLimit}, amounts
+// as quantities, here in thousandths.
 struct QueueQuota {
   std::string resource{};
   std::optional<int64_t> guarantee{};
   std::optional<int64_t> limit{};
+  std::optional<int64_t> borrow_limit{};
 
   friend bool operator==(const QueueQuota&, const QueueQuota&) = default;
 };
 
 // Queue, cluster-scoped:
 //   spec: {parent, weight, ordering: BestEffortFIFO | StrictFIFO, closed, held,
-//          quotas: [...], namespaces: {names: [...], selector: {...}}}
+//          quotas: [...], preemption: {within: Never | LowerPriority |
+//          LowerOrNewerEqualPriority, across: Never | LowerPriority | Any,
+//          borrowing: Never | LowerPriority, borrowingThreshold},
+//          namespaces: {names: [...], selector: {...}}}
 struct Queue {
   ObjectMeta meta{};
   std::string parent{};
@@ -34,6 +38,7 @@ struct Queue {
   bool closed = false;
   bool held = false;
   std::vector<QueueQuota> quotas{};  // No resource twice.
+  PreemptionPolicy preemption{};
   // Pods of these namespaces may be submitted: of those named and those
   // selected. Neither is set: of every namespace.
   bool has_namespaces = false;  // spec.namespaces is set.

@@ -1,5 +1,9 @@
 // Muster's own objects, in which nothing may be passed over.
 #include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <utility>
 
 #include "adapters/kubernetes/api/read.h"
 #include "muster/gang.h"
@@ -24,6 +28,9 @@ bool ReadQuota(Value v, Queue* out) {
           return ReadOptionalQuantity(field, &quota.guarantee);
         }
         if (key == "limit") return ReadOptionalQuantity(field, &quota.limit);
+        if (key == "borrowLimit") {
+          return ReadOptionalQuantity(field, &quota.borrow_limit);
+        }
         return NotUnderstood(field, &out->not_understood);
       })) {
     return false;
@@ -39,6 +46,69 @@ bool ReadQuota(Value v, Queue* out) {
   }
   out->quotas.push_back(std::move(quota));
   return true;
+}
+
+// One of these words; empty: not said.
+template <class E>
+bool ReadWord(Value v, std::initializer_list<std::pair<const char*, E>> words,
+              std::optional<E>* out) {
+  std::string_view name;
+  if (!v.Read(&name)) return false;
+  if (name.empty()) return true;
+  std::string known;
+  for (const auto& [word, value] : words) {
+    if (name == word) {
+      *out = value;
+      return true;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return v.Fail("must be one of " + known);
+}
+
+bool ReadThreshold(Value v, std::optional<int32_t>* out) {
+  std::optional<int64_t> threshold;
+  if (!v.Read(&threshold)) return false;
+  if (!threshold) return true;
+  if (*threshold < std::numeric_limits<int32_t>::min() ||
+      *threshold > std::numeric_limits<int32_t>::max()) {
+    return v.Fail("must have 32 bits");
+  }
+  *out = static_cast<int32_t>(*threshold);
+  return true;
+}
+
+bool ReadPreemption(Value v, Queue* out) {
+  if (v.IsNull()) return true;
+  PreemptionPolicy& policy = out->preemption;
+  return v.Object([&](std::string_view key, Value field) {
+    if (key == "within") {
+      return ReadWord<PreemptWithin>(
+          field,
+          {{"Never", PreemptWithin::kNever},
+           {"LowerPriority", PreemptWithin::kLower},
+           {"LowerOrNewerEqualPriority", PreemptWithin::kLowerOrNewerEqual}},
+          &policy.within);
+    }
+    if (key == "across") {
+      return ReadWord<PreemptAcross>(field,
+                                     {{"Never", PreemptAcross::kNever},
+                                      {"LowerPriority", PreemptAcross::kLower},
+                                      {"Any", PreemptAcross::kAny}},
+                                     &policy.across);
+    }
+    if (key == "borrowing") {
+      return ReadWord<PreemptBorrowing>(
+          field,
+          {{"Never", PreemptBorrowing::kNever},
+           {"LowerPriority", PreemptBorrowing::kLower}},
+          &policy.borrowing);
+    }
+    if (key == "borrowingThreshold") {
+      return ReadThreshold(field, &policy.borrowing_threshold);
+    }
+    return NotUnderstood(field, &out->not_understood);
+  });
 }
 
 bool ReadOrdering(Value v, QueueOrdering* out) {
@@ -89,6 +159,7 @@ bool ReadQueueSpec(Value v, Queue* out) {
       return field.Array(
           [&](Value element) { return ReadQuota(element, out); });
     }
+    if (key == "preemption") return ReadPreemption(field, out);
     if (key == "namespaces") return ReadNamespaces(field, out);
     return NotUnderstood(field, &out->not_understood);
   });

@@ -36,8 +36,10 @@ Queue QueueBook::ToQueue(const api::Queue& queue, const ResourceKinds& kinds) {
     result.quotas.push_back(
         {.resource = quota.resource,
          .guarantee = ToAmount(quota.resource, quota.guarantee, kinds),
-         .limit = ToAmount(quota.resource, quota.limit, kinds)});
+         .limit = ToAmount(quota.resource, quota.limit, kinds),
+         .borrow_limit = ToAmount(quota.resource, quota.borrow_limit, kinds)});
   }
+  result.preemption = queue.preemption;
   return result;
 }
 

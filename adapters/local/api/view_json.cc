@@ -209,6 +209,7 @@ Json QueueJson(const QueueView& view, const SchedulerConfig& config) {
     Json& one = quotas.emplace_back(Json{{"resource", quota.resource}});
     if (quota.guarantee) one["guarantee"] = *quota.guarantee;
     if (quota.limit) one["limit"] = *quota.limit;
+    if (quota.borrow_limit) one["borrow_limit"] = *quota.borrow_limit;
   }
   json["quotas"] = std::move(quotas);
   return json;

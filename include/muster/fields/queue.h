@@ -2,6 +2,7 @@
 #ifndef MUSTER_FIELDS_QUEUE_H_
 #define MUSTER_FIELDS_QUEUE_H_
 
+#include "muster/fields/preemption_policy.h"
 #include "muster/fields/protocol.h"
 #include "muster/queue.h"
 
@@ -31,6 +32,7 @@ struct FieldsOf<Queue> {
     v(5, "closed", s.closed);
     v(6, "held", s.held);
     v(7, "quotas", s.quotas);
+    VisitAdded(8, "preemption", s.preemption, v);
   }
 };
 

@@ -13,6 +13,7 @@
 #include "muster/node.h"
 #include "muster/placement_policy.h"
 #include "muster/plan.h"
+#include "muster/preemption_policy.h"
 #include "muster/priority_class.h"
 #include "muster/queue.h"
 #include "muster/reason.h"
@@ -31,7 +32,7 @@
   X(Taint) X(Toleration) X(Topology) X(FabricTopology) X(Slice) X(Spread) X(TopologyConstraint)  \
   X(Node) X(ExternalUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
-  X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
+  X(Gang) X(Quota) X(PreemptionPolicy) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(GangClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
   X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(EvictionBackoff) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \

@@ -20,7 +20,11 @@ TEST(QueuesTest, EveryFieldIsRead) {
     "parent": "root", "weight": 3, "ordering": "StrictFIFO", "closed": true,
     "held": true,
     "quotas": [{"resource": "cpu", "guarantee": "1500m", "limit": 4},
-               {"resource": "nvidia.com/gpu", "limit": "8"}],
+               {"resource": "nvidia.com/gpu", "limit": "8",
+                "borrowLimit": 2}],
+    "preemption": {"within": "LowerOrNewerEqualPriority",
+                   "across": "LowerPriority", "borrowing": "LowerPriority",
+                   "borrowingThreshold": -5},
     "namespaces": {"names": ["a", "b"],
                    "selector": {"matchLabels": {"team": "vision"}}}})"));
   Queue expected;
@@ -29,7 +33,12 @@ TEST(QueuesTest, EveryFieldIsRead) {
   expected.weight = 3;
   expected.ordering = QueueOrdering::kStrictFifo;
   expected.closed = expected.held = true;
-  expected.quotas = {{"cpu", 1500, 4000}, {"nvidia.com/gpu", {}, 8000}};
+  expected.quotas = {{"cpu", 1500, 4000, {}},
+                     {"nvidia.com/gpu", {}, 8000, 2000}};
+  expected.preemption = {.within = PreemptWithin::kLowerOrNewerEqual,
+                         .across = PreemptAcross::kLower,
+                         .borrowing = PreemptBorrowing::kLower,
+                         .borrowing_threshold = -5};
   expected.has_namespaces = true;
   expected.namespace_names = {"a", "b"};
   expected.namespace_selector = LabelSelector{{{"team", "vision"}}, {}};
@@ -49,10 +58,10 @@ TEST(QueuesTest, FieldsThatNobodyKnowsAreNamed) {
   const auto queue = Must<Queue>(
       R"({"metadata": {"name": "o"}, "data": 1, "spec": {"borrow": {},
           "quotas": [{"resource": "cpu", "lendLimit": "1"}],
-          "namespaces": {"except": []}}})");
+          "preemption": {"inside": "Never"}, "namespaces": {"except": []}}})");
   EXPECT_THAT(queue.not_understood,
               ElementsAre("data", "spec.borrow", "spec.quotas[0].lendLimit",
-                          "spec.namespaces.except"));
+                          "spec.preemption.inside", "spec.namespaces.except"));
 }
 
 TEST(QueuesTest, WhatCannotBeMeantIsRefused) {
@@ -76,6 +85,17 @@ TEST(QueuesTest, WhatCannotBeMeantIsRefused) {
       {R"({"quotas": [{"resource": "a", "limit": true}]})",
        "spec.quotas[0].limit: must be a string or a number"},
       {R"({"closed": "yes"})", "spec.closed: must be true or false"},
+      {R"({"quotas": [{"resource": "a", "borrowLimit": "-1"}]})",
+       "spec.quotas[0].borrowLimit: is negative"},
+      {R"({"preemption": {"within": "Any"}})",
+       "spec.preemption.within: must be one of Never, LowerPriority, "
+       "LowerOrNewerEqualPriority"},
+      {R"({"preemption": {"across": "lower"}})",
+       "spec.preemption.across: must be one of Never, LowerPriority, Any"},
+      {R"({"preemption": {"borrowing": "Any"}})",
+       "spec.preemption.borrowing: must be one of Never, LowerPriority"},
+      {R"({"preemption": {"borrowingThreshold": 3000000000}})",
+       "spec.preemption.borrowingThreshold: must have 32 bits"},
   };
   for (const auto& [spec, why] : cases) {
     EXPECT_EQ(WhyNot<Queue>(Object(spec)), why);

@@ -21,19 +21,48 @@ TEST(QuotasTest, NominalQuotasBorrowInsideACohortOnly) {
                {{.nominal = 8}, true, {.guarantee = 8}},
                {{.nominal = 8, .borrowing_limit = 4},
                 true,
-                {.guarantee = 8, .limit = 12}},
+                {.guarantee = 8, .borrow_limit = 4}},
                {{.nominal = 8, .borrowing_limit = 0, .lending_limit = 3},
                 true,
-                {.guarantee = 8, .limit = 8, .lend_limit = 3}},
+                {.guarantee = 8, .borrow_limit = 0, .lend_limit = 3}},
                {{.nominal = INT64_MAX, .borrowing_limit = INT64_MAX},
                 true,
-                {.guarantee = kAll, .limit = kAll}}};
+                {.guarantee = kAll, .borrow_limit = kAll}}};
   for (const auto& c : cases) {
     Quota to = c.to;
     to.resource = "gpu";
     EXPECT_EQ(ToQuota("gpu", c.quota, c.in_cohort), to)
         << c.quota.nominal << " " << c.in_cohort;
   }
+}
+
+TEST(QuotasTest, APolicyOfPreemptionIsReadInKueuesWords) {
+  const auto none = ToPreemptionPolicy({});
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(*none, (PreemptionPolicy{.within = PreemptWithin::kNever,
+                                     .across = PreemptAcross::kNever,
+                                     .borrowing = PreemptBorrowing::kNever}));
+  const auto all = ToPreemptionPolicy(
+      {"LowerOrNewerEqualPriority", "Any", "LowerPriority", 7});
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(*all, (PreemptionPolicy{.within = PreemptWithin::kLowerOrNewerEqual,
+                                    .across = PreemptAcross::kAny,
+                                    .borrowing = PreemptBorrowing::kLower,
+                                    .borrowing_threshold = 7}));
+  const auto lower =
+      ToPreemptionPolicy({"LowerPriority", "LowerPriority", "Never", {}});
+  ASSERT_TRUE(lower.ok());
+  EXPECT_EQ(lower->within, PreemptWithin::kLower);
+  EXPECT_EQ(lower->across, PreemptAcross::kLower);
+}
+
+TEST(QuotasTest, AWordThatAFieldDoesNotKnowIsRefused) {
+  EXPECT_EQ(ToPreemptionPolicy({"Any", "", "", {}}).status().message(),
+            "withinClusterQueue: 'Any' is not known");
+  EXPECT_EQ(ToPreemptionPolicy({"", "Some", "", {}}).status().message(),
+            "reclaimWithinCohort: 'Some' is not known");
+  EXPECT_EQ(ToPreemptionPolicy({"", "", "Any", {}}).status().message(),
+            "borrowWithinCohort.policy: 'Any' is not known");
 }
 
 TEST(QuotasTest, SharesAreGuaranteedAndWhatIsKeptIsNotLent) {
