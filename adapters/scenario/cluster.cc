@@ -195,6 +195,12 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Optional("eviction_backoff", [&](const Value& backoff) {
       config->eviction_backoff = ReadEvictionBackoff(backoff);
     });
+    f.Optional("queue_order", [&](const Value& list) {
+      config->queue_order.clear();
+      list.Each([&](const Value& key) {
+        config->queue_order.push_back(key.Enum<QueueOrderKey>());
+      });
+    });
   });
   top->Optional("placement", [&](const Value& v) {
     ReadPlacement(v, *config, &config->placement);

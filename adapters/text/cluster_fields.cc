@@ -130,6 +130,7 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
   f.Required("key", [&](const Value& v) { queue.key = v.Text(); });
   f.Text("parent", &queue.parent);
   f.Integer("weight", &queue.weight, 1, kMax32);
+  f.Integer("band", &queue.band, std::numeric_limits<int32_t>::min(), kMax32);
   f.Enum("ordering", &queue.ordering);
   f.Bool("closed", &queue.closed);
   f.Bool("held", &queue.held);

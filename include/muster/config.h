@@ -13,6 +13,7 @@
 #include "muster/partition.h"
 #include "muster/placement_policy.h"
 #include "muster/preemption_costs.h"
+#include "muster/queue.h"
 #include "muster/resources.h"
 #include "muster/topology.h"
 
@@ -103,6 +104,11 @@ struct SchedulerConfig {
   PreemptionCosts preemption_costs{};
   // And when those that were may be stopped, and stop others, again.
   EvictionBackoff eviction_backoff{};
+  // Who of two sibling queues comes first: the first key by which they differ,
+  // and in the end the place of the gang (priority, age, key). No key twice.
+  // Empty: within, band, share, priority, age. With priority before share, a
+  // queue that calls all its work urgent has all of what two should share.
+  std::vector<QueueOrderKey> queue_order{};
   // Which of the nodes that have room is taken: of the library's own solver.
   PlacementOptions placement{};
   // How devices can be cut into partitions, by Device::partition_scheme.

@@ -30,8 +30,7 @@ MUSTER_ENUM_NAMES(OnPreempted, "requeue", "suspend", "cancel", "never");
 struct PriorityClass {
   std::string key{};  // Unique among classes.
   // Higher is served first, and inside a queue takes from lower. Any value.
-  // Between queues it decides only where both are, or both are not, within
-  // their guarantee: see Queue.
+  // What it decides between queues: see SchedulerConfig::queue_order.
   int32_t value = 0;
   // As a preemptor: false, its gangs wait for room and stop no gang
   // (Kubernetes: preemptionPolicy Never).

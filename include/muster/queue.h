@@ -20,6 +20,18 @@ enum class QueueOrdering : uint8_t {
 };
 MUSTER_ENUM_NAMES(QueueOrdering, "best-effort-fifo", "strict-fifo");
 
+// What is compared between two siblings of which both have a gang to place, or
+// one that could grow.
+enum class QueueOrderKey : uint8_t {
+  kWithin,    // First the one whose gang keeps it within its guarantee.
+  kBand,      // The higher Queue::band.
+  kShare,     // The lower dominant share (used / cluster capacity, the largest
+              // over the resources) divided by the weight.
+  kPriority,  // The higher priority of the gang.
+  kAge,       // The gang that was submitted earlier.
+};
+MUSTER_ENUM_NAMES(QueueOrderKey, "within", "band", "share", "priority", "age");
+
 // The largest guarantee or limit, in the unit of its resource.
 inline constexpr int64_t kMaxQuota = int64_t{1} << 61;
 
@@ -52,10 +64,9 @@ struct Quota {
 // A node of the tenant tree. Gangs are submitted to leaves. (Kueue: a
 // ClusterQueue, and a Cohort above it; Slurm: an account.)
 //
-// Order between siblings, when both have a gang to place: first the one whose
-// gang keeps it within its guarantee; then the higher priority; then the lower
-// dominant share (used / cluster capacity, the largest over the resources)
-// divided by the weight; then the older gang; then the key.
+// Order between siblings, when both have a gang to place: that of
+// SchedulerConfig::queue_order, of the queues that are theirs below the queue
+// above both.
 struct Queue {
   static constexpr uint32_t kMaxWeight = 1'000'000;
   static constexpr uint32_t kMaxDepth = 32;  // Queues above any other.
@@ -63,6 +74,10 @@ struct Queue {
   std::string key{};     // Unique among queues.
   std::string parent{};  // Key; empty: a root.
   uint32_t weight = 1;   // 1..kMaxWeight.
+  // Between siblings, the higher is served first among those that are, or are
+  // not, within their guarantee. Any value. (KAI, Volcano: the queue's
+  // priority.)
+  int32_t band = 0;
   QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
   bool closed = false;  // Refuses submissions; what waits inside still starts.
   bool held = false;    // Nothing inside starts.

@@ -1,7 +1,9 @@
-// Who is served next: the order between queues, as an object.
+// Who is served next: the order between queues.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "lib/base/fraction.h"
 #include "lib/queue/queue_position.h"
@@ -17,10 +19,10 @@ struct Claim {
   const Resources* demand = nullptr;  // Outlives the claim.
 };
 
-// The order between queues. It decides for gangs that wait and for gangs that
-// grow alike; inside a leaf QueuePosition decides. A mode is one
-// implementation, in a file of its own. It reads usage and quotas and keeps
-// nothing; it is deterministic, and total: positions break every tie.
+// The order between queues (QueueOrderKey). It decides for gangs that wait and
+// for gangs that grow alike; inside a leaf QueuePosition decides. It reads
+// usage and quotas and keeps nothing; it is deterministic, and total: positions
+// break every tie. Dominant resource fairness: Ghodsi et al., NSDI 2011.
 class QueueOrder {
  public:
   // A queue beside its siblings, with its best claim: what is compared.
@@ -28,20 +30,25 @@ class QueueOrder {
     QueueIndex queue = kNoQueue;
     QueuePosition position{};
     bool within = false;  // The claim stays within the queue's guarantee.
-    Fraction share{};     // Of what it might use, how much it does.
+    int32_t band = 0;
+    Fraction share{};  // Of what it might use, how much it does.
   };
 
-  virtual ~QueueOrder() = default;
-  virtual Turn TurnOf(QueueIndex q, const Claim& claim) const = 0;
-  virtual bool Before(const Turn& a, const Turn& b) const = 0;
-};
+  // All arguments outlive the order. `keys`: as SchedulerConfig::queue_order.
+  QueueOrder(const QueueTree& queues, const QuotaChecker& quota,
+             const Resources& capacity, const std::vector<QueueOrderKey>& keys)
+      : queues_(queues), quota_(quota), capacity_(capacity), keys_(keys) {}
 
-// The order that Queue documents: first the queue whose claim keeps it within
-// its guarantee, then the higher priority, then the lower dominant share by
-// weight, then QueuePosition. Dominant resource fairness: Ghodsi et al., NSDI
-// 2011. All arguments outlive the order. TurnOf is O(kinds), Before O(1).
-std::unique_ptr<QueueOrder> NewDominantShareOrder(const QueueTree& queues,
-                                                  const QuotaChecker& quota,
-                                                  const Resources& capacity);
+  // O(kinds).
+  Turn TurnOf(QueueIndex q, const Claim& claim) const;
+  // O(keys).
+  bool Before(const Turn& a, const Turn& b) const;
+
+ private:
+  const QueueTree& queues_;
+  const QuotaChecker& quota_;
+  const Resources& capacity_;
+  const std::vector<QueueOrderKey>& keys_;
+};
 
 }  // namespace muster

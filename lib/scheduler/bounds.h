@@ -97,7 +97,9 @@ MUSTER_BOUNDS(NodeSet, Of{&NodeSet::nodes, {0, kMaxNodes, false, true}});
 
 // --- Tenants
 MUSTER_BOUNDS(Quota, Of{&Quota::guarantee, To(kMaxQuota)},
-              Of{&Quota::limit, To(kMaxQuota)});
+              Of{&Quota::limit, To(kMaxQuota)},
+              Of{&Quota::borrow_limit, To(kMaxQuota)},
+              Of{&Quota::lend_limit, To(kMaxQuota)});
 MUSTER_BOUNDS(Queue, Of{&Queue::weight, {1, Queue::kMaxWeight}});
 MUSTER_BOUNDS(PriorityClass, Of{&PriorityClass::min_runtime, kSpan},
               Of{&PriorityClass::grace, kSpan});

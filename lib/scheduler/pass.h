@@ -118,7 +118,7 @@ class Serve : public Phase {
   bool TryResume(GangIndex g, Reason* reason);
 
   MakeRoom make_room_{pass_};
-  Turns turns_{tables_.queues, *tables_.order};
+  Turns turns_{tables_.queues, tables_.order};
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;         // By spec.
   std::vector<GangClassIndex> others_;  // Of AnswerOthers.
@@ -151,7 +151,7 @@ class Grow : public Phase {
   void GrowFirst(GangClassIndex c);
   Reason WhyNot(GangIndex g);
 
-  Turns turns_{tables_.queues, *tables_.order};
+  Turns turns_{tables_.queues, tables_.order};
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
   Resources room_;

@@ -117,6 +117,9 @@ absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
 absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.resources, ".resources", "", std::identity()));
+  MUSTER_RETURN_IF_ERROR(
+      NoneTwice(c.queue_order, ".queue_order", "",
+                [](QueueOrderKey key) { return Name(key); }));
   if (!c.device_kind.empty()) {
     MUSTER_RETURN_IF_ERROR(IsKind(c, ".device_kind", c.device_kind, kNone));
   }

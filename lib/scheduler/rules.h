@@ -72,9 +72,9 @@ template <class List, class NameOf>
 absl::Status NoneTwice(const List& list, const char* field, const char* member,
                        NameOf name_of) {
   if (list.size() <= 1) return absl::OkStatus();
-  std::set<std::string_view> seen;
+  std::set<std::string> seen;
   for (size_t i = 0; i < list.size(); ++i) {
-    const std::string& name = std::invoke(name_of, list[i]);
+    const std::string name(std::invoke(name_of, list[i]));
     if (!seen.insert(name).second) {
       return Invalid(field, "[", i, "]", member, ": '", name, "' twice");
     }

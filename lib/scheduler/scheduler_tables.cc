@@ -13,7 +13,7 @@ SchedulerTables::SchedulerTables(SchedulerConfig c)
               config.partition_schemes, config.KindOf(config.node_kind)),
       queues(config.resources),
       quota(queues),
-      order(NewDominantShareOrder(queues, quota, cluster.total_capacity())),
+      order(queues, quota, cluster.total_capacity(), config.queue_order),
       specs(config) {}
 
 GangEdit::GangEdit(SchedulerTables& tables, GangIndex g)

@@ -52,7 +52,7 @@ struct SchedulerTables {
   std::map<std::string, NodeSet, std::less<>> node_sets{};
   QueueTree queues;
   QuotaChecker quota;
-  std::unique_ptr<QueueOrder> order;
+  QueueOrder order;
   PriorityClasses classes{};
   DisruptionBudgets budgets{};
   SpecTable specs;

@@ -153,13 +153,18 @@ absl::StatusOr<std::string> CompareReclaim(const Taking& taking,
   return Differs(eviction, "for " + is, expected);
 }
 
-std::string CompareInQueue(const Eviction& eviction, const GangSpec& preemptor,
-                           const GangSpec& victim,
+std::string CompareInQueue(const Scenario& s, const Eviction& eviction,
+                           const GangSpec& preemptor, const GangSpec& victim,
                            const std::string& expected) {
   if (expected != kInQueue) {
     return Differs(eviction, "for a gang of its own queue", expected);
   }
   if (victim.priority < preemptor.priority) return "";
+  const QueueSpec* queue = FindQueue(s, preemptor.queue);
+  if (queue != nullptr && victim.priority == preemptor.priority &&
+      queue->preemption.within_queue == "lower-or-newer-equal-priority") {
+    return "";
+  }
   return Differs(eviction, "for no higher priority", expected);
 }
 
@@ -189,7 +194,8 @@ absl::StatusOr<std::string> CompareReason(const Played& played,
                    expected);
   }
   if (by_queue == ReasonCode::kMadeRoom) {
-    return CompareInQueue(eviction, *preemptor, *victim, expected);
+    return CompareInQueue(played.scenario, eviction, *preemptor, *victim,
+                          expected);
   }
   return CompareReclaim(TakingOf(played, *preemptor, *victim), eviction,
                         expected);

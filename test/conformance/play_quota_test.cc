@@ -79,11 +79,20 @@ TEST(Victims, WithinTheGuaranteeIsReclamationBeyondItBorrowing) {
   EXPECT_EQ(RunJson(Reclaim(4000, beyond)).verdict, Verdict::kFail);
   EXPECT_THAT(RunJson(Reclaim(4000, beyond)).why,
               HasSubstr("evicted for InCohortReclamation"));
-  // The guarantee of cpu decides, and the memory comes with it.
-  EXPECT_EQ(RunJson(Reclaim(5000, beyond)).verdict, Verdict::kPass)
-      << RunJson(Reclaim(5000, beyond)).why;
-  EXPECT_EQ(RunJson(Reclaim(5000, within)).verdict, Verdict::kFail);
-  EXPECT_THAT(RunJson(Reclaim(5000, within)).why,
+  // Its memory would be beyond: it is owed nothing that holds memory, and takes
+  // it as a borrower alone, if it may.
+  EXPECT_EQ(RunJson(Reclaim(5000, beyond)).verdict, Verdict::kFail);
+  EXPECT_THAT(RunJson(Reclaim(5000, beyond)).why,
+              HasSubstr("expected to be evicted"));
+  const auto borrows = [&](const std::string& reason) {
+    Json s = Reclaim(5000, reason);
+    s["gangs"][1]["priority"] = 1;
+    s["queues"][1]["preemption"]["borrow"] = {{"policy", "lower-priority"}};
+    return RunJson(s);
+  };
+  EXPECT_EQ(borrows(beyond).verdict, Verdict::kPass) << borrows(beyond).why;
+  EXPECT_EQ(borrows(within).verdict, Verdict::kFail);
+  EXPECT_THAT(borrows(within).why,
               HasSubstr("evicted for InCohortReclaimWhileBorrowing"));
 }
 
@@ -120,17 +129,19 @@ TEST(Victims, AloneInItsQueueTheLowestGoes) {
   EXPECT_THAT(RunJson(s).why, HasSubstr("not to be evicted"));
 }
 
-TEST(Victims, APolicyTheLibraryLacksIsNotSupported) {
+TEST(Victims, AreThoseOfTheQueuesPolicy) {
   Json s = Quotas("victims",
                   "[" + Gang("other", "y", 9, 6, "running") + ", " +
                       Gang("in", "x", 5, 4, "pending") + "]",
                   R"({"victims": {}, "victimsExact": true})");
   s["query"] = {{"preemptor", "in"}};
+  EXPECT_EQ(RunJson(s).verdict, Verdict::kFail);
   s["queues"][1]["preemption"]["reclaim"] = "lower-priority";
-  EXPECT_EQ(RunJson(s).verdict, Verdict::kUnsupported);
-  // Where nothing may be preempted at all, the library has the word.
+  EXPECT_EQ(RunJson(s).verdict, Verdict::kPass) << RunJson(s).why;
   s["queues"][1].erase("preemption");
   EXPECT_EQ(RunJson(s).verdict, Verdict::kPass) << RunJson(s).why;
+  s["queues"][1]["preemption"] = {{"reclaim", "some"}};
+  EXPECT_THAT(RunJson(s).why, HasSubstr("'Some' is not known"));
 }
 
 TEST(Admission, OnlyTheHeadOfAQueueIsLookedAt) {

@@ -174,6 +174,15 @@ absl::Status CheckKnown(const Scenario& s) {
   return absl::OkStatus();
 }
 
+// The order between queues that the project has: of Kueue its classical one, of
+// KAI by what is used of the share, of Volcano the queue's priority and share.
+std::vector<QueueOrderKey> OrderOf(const std::string& project) {
+  using enum QueueOrderKey;
+  if (project == "Kueue") return {kWithin, kPriority, kAge};
+  if (project == "Volcano") return {kBand, kShare, kPriority, kAge};
+  return {kBand, kWithin, kShare, kPriority, kAge};  // KAI-Scheduler.
+}
+
 absl::StatusOr<Translation> TranslateParts(const Scenario& s) {
   Translation t;
   const Kinds kinds(s);
@@ -185,6 +194,7 @@ absl::StatusOr<Translation> TranslateParts(const Scenario& s) {
   kinds.WriteTo(&t.config);
   t.config.topologies = topologies->topologies();
   t.config.preemption = Preempts(s);
+  t.config.queue_order = OrderOf(s.project);
   if (s.spreads) t.config.placement.policy = PlacementPolicy::kLeastAllocated;
   // Kueue stops and starts a workload as a whole.
   t.config.host.shrink = !IsQueueSystem(s);

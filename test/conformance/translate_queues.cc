@@ -80,6 +80,7 @@ class QueueTranslator {
   absl::Status Translate(const QueueSpec& spec, Queue* queue) const {
     queue->key = spec.name;
     queue->parent = spec.parent;
+    queue->band = static_cast<int32_t>(spec.priority);
     if (!spec.reclaimable)
       return Unsupported("a queue nothing is reclaimed of");
     if (auto status = Weigh(spec, queue); !status.ok()) return status;
@@ -104,16 +105,13 @@ class QueueTranslator {
     bool whole = true;
     bool zero = false;
     int siblings = 0;
-    std::set<int64_t> priorities;
     for (const QueueSpec& other : s_.queues) {
       if (other.parent != spec.parent) continue;
       ++siblings;
-      priorities.insert(other.priority);
       const double weight = WeightOf(other);
       whole &= weight == std::floor(weight);
       zero |= weight <= 0;
     }
-    if (priorities.size() > 1) return Unsupported("queues of unlike priority");
     if (siblings == 1) return absl::OkStatus();
     if (zero) return Unsupported("a queue of weight 0");
     queue->weight = static_cast<uint32_t>(

@@ -26,6 +26,7 @@ PLACES = {
 OF_SCENARIOS = {
     "node gpus": "node: {gpus: {KEYS}}", "queues": "queues: [{key: a, KEYS}]",
     "queues quotas": "queues: [{key: a, quotas: [{resource: cpu, KEYS}]}]",
+    "queues preemption": "queues: [{key: a, preemption: {KEYS}}]",
     "priority_classes": "priority_classes: [{key: a, KEYS}]",
 }
 

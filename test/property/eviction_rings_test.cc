@@ -17,6 +17,7 @@
 #include "muster/scheduler.h"
 #include "test/property/dice.h"
 #include "test/property/print.h"
+#include "test/property/random_world.h"
 
 namespace muster {
 namespace {
@@ -68,6 +69,10 @@ class SmallWorld {
     if (dice_.OneIn(2)) {
       config.eviction_backoff = {.wait_base = 0, .protection_base = 0};
     }
+    if (Dice aside = dice_.Aside(); aside.OneIn(3)) {
+      using enum QueueOrderKey;
+      config.queue_order = {kWithin, kPriority, kShare};
+    }
     return config;
   }
 
@@ -111,6 +116,14 @@ class SmallWorld {
       queue.quotas.push_back(
           {.resource = kind, .guarantee = dice_.In(0, 3) * unit});
     }
+    if (Dice aside = dice_.Aside(); aside.OneIn(2)) {
+      queue.preemption = RandomPolicy(aside);
+      queue.band = static_cast<int32_t>(aside.Below(2));
+      for (Quota& quota : queue.quotas) {
+        const int64_t unit = quota.resource == "memory" ? 1 : 1000;
+        if (aside.OneIn(4)) quota.borrow_limit = aside.In(0, 3) * unit;
+      }
+    }
     return queue;
   }
 
@@ -138,6 +151,9 @@ class SmallWorld {
       gang.roles.push_back(role);
       // Comes into the game later, by time alone.
       if (!dice_.OneIn(3)) gang.not_before = dice_.In(1, 9) * kSecond;
+      if (Dice aside = dice_.Aside(); aside.OneIn(2)) {
+        gang.submitted = aside.In(0, 3);
+      }
       Happens(GangSubmitted{gang});
     }
   }

@@ -36,18 +36,18 @@ class QueueOrderTest : public testing::Test {
   // Whether a's turn with a gang is before that of b.
   bool Before(QueueIndex a, const QueuePosition& first, QueueIndex b,
               const QueuePosition& second) {
-    const auto x = order_->TurnOf(a, {first, &demand_});
-    const auto y = order_->TurnOf(b, {second, &demand_});
-    EXPECT_NE(order_->Before(x, y), order_->Before(y, x)) << "it is total";
-    return order_->Before(x, y);
+    const auto x = order_.TurnOf(a, {first, &demand_});
+    const auto y = order_.TurnOf(b, {second, &demand_});
+    EXPECT_NE(order_.Before(x, y), order_.Before(y, x)) << "it is total";
+    return order_.Before(x, y);
   }
 
   const Resources capacity_ = {10, 0, 8};
   const Resources demand_ = {1, 0, 2};
   QueueTree queues_{kKinds};
   QuotaChecker quota_{queues_};
-  const std::unique_ptr<QueueOrder> order_ =
-      NewDominantShareOrder(queues_, quota_, capacity_);
+  std::vector<QueueOrderKey> keys_{};
+  const QueueOrder order_{queues_, quota_, capacity_, keys_};
 };
 
 TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
@@ -58,11 +58,36 @@ TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
       << "it would have more than its guarantee";
 }
 
-TEST_F(QueueOrderTest, PriorityComesBeforeTheShare) {
+TEST_F(QueueOrderTest, TheShareComesBeforePriority) {
+  const QueueIndex a = Put("a"), b = Put("b");
+  EXPECT_TRUE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
+  queues_.Charge(a, {5}, 1);
+  EXPECT_FALSE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
+  EXPECT_FALSE(Before(a, PositionIn("a", 1), b, PositionIn("b", 9)));
+}
+
+TEST_F(QueueOrderTest, PriorityComesBeforeTheShareWhereItIsSaid) {
+  keys_ = {QueueOrderKey::kWithin, QueueOrderKey::kPriority,
+           QueueOrderKey::kShare};
   const QueueIndex a = Put("a"), b = Put("b");
   queues_.Charge(a, {5}, 1);
   EXPECT_TRUE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
   EXPECT_FALSE(Before(a, PositionIn("a", 1), b, PositionIn("b", 9)));
+}
+
+TEST_F(QueueOrderTest, ABandComesBeforeTheShareAndBehindTheGuarantee) {
+  const QueueIndex a = Put("a"), b = Put("b"), owed = Put("owed", 1, 2);
+  queues_.Upsert({.key = "a", .band = 1});
+  queues_.Charge(a, {5}, 1);
+  EXPECT_TRUE(Before(a, PositionIn("a", 9), b, PositionIn("b", 1, 100)));
+  EXPECT_FALSE(Before(a, PositionIn("a", 9), owed, PositionIn("b", 10)));
+}
+
+TEST_F(QueueOrderTest, AgeAloneIsFirstComeFirstServed) {
+  keys_ = {QueueOrderKey::kAge};
+  const QueueIndex a = Put("a"), b = Put("b", 1, 2);
+  queues_.Charge(a, {5}, 1);
+  EXPECT_TRUE(Before(a, PositionIn("a", 1), b, PositionIn("b", 2, 100)));
 }
 
 TEST_F(QueueOrderTest, TheLargestShareCountsByWeight) {
@@ -92,9 +117,10 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   QueueTree queues(kKinds);
   const QuotaChecker quota(queues);
   const Resources capacity = {10, 10, 10}, demand = {1};
-  const auto order = NewDominantShareOrder(queues, quota, capacity);
+  const std::vector<QueueOrderKey> keys;
+  const QueueOrder order(queues, quota, capacity, keys);
   const QueueIndex a = queues.Upsert({.key = "a"});
-  Turns turns(queues, *order);
+  Turns turns(queues, order);
   turns.Clear();
   EXPECT_EQ(turns.next(), kNoQueue);
   turns.Set(a, {PositionIn("x", 1), &demand});
@@ -110,12 +136,13 @@ TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
   QueueTree queues(kKinds);
   const QuotaChecker quota(queues);
   const Resources capacity = {10, 10, 10}, demand = {1};
-  const auto order = NewDominantShareOrder(queues, quota, capacity);
+  const std::vector<QueueOrderKey> keys;
+  const QueueOrder order(queues, quota, capacity, keys);
   queues.Upsert({.key = "site"});
   const QueueIndex a = queues.Upsert({.key = "a", .parent = "site"});
   const QueueIndex mate = queues.Upsert({.key = "mate", .parent = "site"});
   const QueueIndex other = queues.Upsert({.key = "other"});
-  Turns turns(queues, *order);
+  Turns turns(queues, order);
   turns.Clear();
   turns.Set(a, {PositionIn("x", 1), &demand});
   turns.Set(other, {PositionIn("y", 2), &demand});
@@ -132,6 +159,10 @@ __extension__ typedef __int128 Product;
 constexpr uint32_t kMostQueues = 10;
 const std::vector<std::string> kNames = {"a", "b", "c", "d", "e",
                                          "f", "g", "h", "i", "j"};
+
+const std::vector<QueueOrderKey> kUsual = {
+    QueueOrderKey::kWithin, QueueOrderKey::kBand, QueueOrderKey::kShare,
+    QueueOrderKey::kPriority, QueueOrderKey::kAge};
 
 class Stage {
  public:
@@ -187,6 +218,7 @@ class Stage {
     const uint32_t above = dice_.Below(queues_.limit() + 1);
     if (above < queues_.limit()) queue.parent = queues_.at(above).queue.key;
     queue.weight = 1 + dice_.Below(3);
+    queue.band = static_cast<int32_t>(dice_.Below(2));
     for (const std::string& kind : kKinds) {
       if (dice_.OneIn(2)) continue;
       queue.quotas.push_back({.resource = kind, .guarantee = dice_.In(0, 9)});
@@ -212,6 +244,17 @@ class Stage {
     change.Set(kind, dice_.In(-used, 4));
     queues_.Charge(leaf, change, 1);
   }
+  // The usual ones, or some in any order.
+  std::vector<QueueOrderKey> SomeKeys() {
+    std::vector<QueueOrderKey> keys;
+    if (dice_.OneIn(3)) return keys;
+    keys = kUsual;
+    for (size_t i = keys.size() - 1; i > 0; --i) {
+      std::swap(keys[i], keys[dice_.Below(static_cast<uint32_t>(i) + 1)]);
+    }
+    keys.resize(1 + dice_.Below(5));
+    return keys;
+  }
   Claim SomeClaim(QueueIndex leaf) {
     return {.position = PositionIn(kNames[leaf], dice_.In(1, 2),
                                    static_cast<int32_t>(dice_.Below(2))),
@@ -232,18 +275,29 @@ class Stage {
     if (LeafOf(b) == kNoQueue) return a;
     if (a == kNoQueue) return b;
     const Claim &x = *claims_[LeafOf(a)], &y = *claims_[LeafOf(b)];
-    if (IsWithin(a, *x.demand) != IsWithin(b, *y.demand)) {
-      return IsWithin(a, *x.demand) ? a : b;
+    for (const QueueOrderKey key : keys_.empty() ? kUsual : keys_) {
+      const Product first = Value(key, a, x), second = Value(key, b, y);
+      if (first != second) return first < second ? a : b;
     }
-    if (x.position.priority != y.position.priority) {
-      return x.position.priority > y.position.priority ? a : b;
+    const QueuePosition &p = x.position, &q = y.position;
+    if (p.priority != q.priority) return p.priority > q.priority ? a : b;
+    if (p.submitted != q.submitted) return p.submitted < q.submitted ? a : b;
+    return p.key < q.key ? a : b;
+  }
+  // The less, the sooner.
+  Product Value(QueueOrderKey key, QueueIndex q, const Claim& claim) const {
+    switch (key) {
+      case QueueOrderKey::kWithin:
+        return IsWithin(q, *claim.demand) ? 0 : 1;
+      case QueueOrderKey::kBand:
+        return -queues_.at(q).queue.band;
+      case QueueOrderKey::kShare:
+        return Share(q);
+      case QueueOrderKey::kPriority:
+        return -claim.position.priority;
+      default:
+        return claim.position.submitted;
     }
-    const Product p = Share(a), q = Share(b);
-    if (p != q) return p < q ? a : b;
-    if (x.position.submitted != y.position.submitted) {
-      return x.position.submitted < y.position.submitted ? a : b;
-    }
-    return x.position.key < y.position.key ? a : b;
   }
   // In parts of what all capacities and weights divide.
   Product Share(QueueIndex q) const {
@@ -275,10 +329,10 @@ class Stage {
   const std::vector<Resources> demands_ = {{1}, {2, 3}, {1, 0, 4}};
   QueueTree queues_{kKinds};
   const QuotaChecker quota_{queues_};
-  const std::unique_ptr<QueueOrder> order_ =
-      NewDominantShareOrder(queues_, quota_, capacity_);
+  const std::vector<QueueOrderKey> keys_ = SomeKeys();
+  const QueueOrder order_{queues_, quota_, capacity_, keys_};
   std::vector<std::optional<Claim>> claims_;  // By queue.
-  Turns turns_{queues_, *order_};
+  Turns turns_{queues_, order_};
   uint32_t contests_ = 0;
 };
 

@@ -247,8 +247,6 @@ TEST(Refusals, OfWhatIsNotSupportedYet) {
       {With([](Gang& g) { g.speed.resize(1); }), kLater, "gang 'g'.speed"},
       {quota({.resource = "gpu", .flavor = "spot"}), kLater,
        "queue 'q'.quotas[0].flavor"},
-      {quota({.resource = "gpu", .borrow_limit = 5}), kLater,
-       "queue 'q'.quotas[0].borrow_limit"},
       {quota({.resource = "gpu", .lend_limit = 5}), kLater,
        "queue 'q'.quotas[0].lend_limit"},
   });
@@ -321,6 +319,12 @@ TEST(Refusals, OfQueuesAndClasses) {
        "queue 'q'.quotas[1].resource: 'cpu' twice"},
       {quotas({{.resource = "cpu", .limit = -1}}), kInvalid,
        "queue 'q'.quotas[0].limit: -1"},
+      {quotas({{.resource = "gpu", .borrow_limit = -1}}), kInvalid,
+       "queue 'q'.quotas[0].borrow_limit: -1"},
+      {QueueChanged{{.key = "q",
+                     .parent = "parent",
+                     .preemption = {.within = static_cast<PreemptWithin>(3)}}},
+       kInvalid, "queue 'q'.preemption.within"},
       {quotas({{.resource = "cpu", .guarantee = 5, .limit = 4}}), kInvalid,
        "queue 'q'.quotas[0].guarantee: 5 exceeds the limit 4"},
       {QueueRemoved{"x"}, kNotFound, "queue 'x'"},
@@ -388,6 +392,13 @@ TEST(Refusals, OfConfigurations) {
   const std::pair<Change, std::string> bad[] = {
       {[](auto& c) { c.resources.push_back("cpu"); },
        "config.resources[3]: 'cpu' twice"},
+      {[](auto& c) {
+         c.queue_order = {QueueOrderKey::kShare, QueueOrderKey::kAge,
+                          QueueOrderKey::kShare};
+       },
+       "config.queue_order[2]: 'share' twice"},
+      {[](auto& c) { c.queue_order = {static_cast<QueueOrderKey>(5)}; },
+       "config.queue_order[0]"},
       {[](auto& c) { c.resources.push_back(""); },
        "config.resources[3]: has 0 bytes"},
       {[](auto& c) { c.device_kind = "tpu"; },

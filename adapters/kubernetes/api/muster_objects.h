@@ -25,7 +25,8 @@ struct QueueQuota {
 };
 
 // Queue, cluster-scoped:
-//   spec: {parent, weight, ordering: BestEffortFIFO | StrictFIFO, closed, held,
+//   spec: {parent, weight, band, ordering: BestEffortFIFO | StrictFIFO, closed,
+//   held,
 //          quotas: [...], preemption: {within: Never | LowerPriority |
 //          LowerOrNewerEqualPriority, across: Never | LowerPriority | Any,
 //          borrowing: Never | LowerPriority, borrowingThreshold},
@@ -34,6 +35,7 @@ struct Queue {
   ObjectMeta meta{};
   std::string parent{};
   uint32_t weight = 1;  // 1..muster::Queue::kMaxWeight.
+  int32_t band = 0;
   QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
   bool closed = false;
   bool held = false;

@@ -66,15 +66,15 @@ bool ReadWord(Value v, std::initializer_list<std::pair<const char*, E>> words,
   return v.Fail("must be one of " + known);
 }
 
-bool ReadThreshold(Value v, std::optional<int32_t>* out) {
-  std::optional<int64_t> threshold;
-  if (!v.Read(&threshold)) return false;
-  if (!threshold) return true;
-  if (*threshold < std::numeric_limits<int32_t>::min() ||
-      *threshold > std::numeric_limits<int32_t>::max()) {
+bool ReadInt32(Value v, std::optional<int32_t>* out) {
+  std::optional<int64_t> number;
+  if (!v.Read(&number)) return false;
+  if (!number) return true;
+  if (*number < std::numeric_limits<int32_t>::min() ||
+      *number > std::numeric_limits<int32_t>::max()) {
     return v.Fail("must have 32 bits");
   }
-  *out = static_cast<int32_t>(*threshold);
+  *out = static_cast<int32_t>(*number);
   return true;
 }
 
@@ -105,7 +105,7 @@ bool ReadPreemption(Value v, Queue* out) {
           &policy.borrowing);
     }
     if (key == "borrowingThreshold") {
-      return ReadThreshold(field, &policy.borrowing_threshold);
+      return ReadInt32(field, &policy.borrowing_threshold);
     }
     return NotUnderstood(field, &out->not_understood);
   });
@@ -152,6 +152,12 @@ bool ReadQueueSpec(Value v, Queue* out) {
   return v.Object([&](std::string_view key, Value field) {
     if (key == "parent") return field.Read(&out->parent, kMaxKeyLength);
     if (key == "weight") return ReadWeight(field, &out->weight);
+    if (key == "band") {
+      std::optional<int32_t> band;
+      if (!ReadInt32(field, &band)) return false;
+      out->band = band.value_or(0);
+      return true;
+    }
     if (key == "ordering") return ReadOrdering(field, &out->ordering);
     if (key == "closed") return field.Read(&out->closed);
     if (key == "held") return field.Read(&out->held);

@@ -29,6 +29,7 @@ Queue QueueBook::ToQueue(const api::Queue& queue, const ResourceKinds& kinds) {
   result.key = queue.meta.name;
   result.parent = queue.parent;
   result.weight = queue.weight;
+  result.band = queue.band;
   result.ordering = queue.ordering;
   result.closed = queue.closed;
   result.held = queue.held;

@@ -62,6 +62,7 @@ struct FieldsOf<SchedulerConfig> {
     v(16, "node_kind", s.node_kind);
     v(17, "preemption_costs", s.preemption_costs);
     VisitAdded(18, "eviction_backoff", s.eviction_backoff, v);
+    VisitAdded(19, "queue_order", s.queue_order, v);
   }
 };
 

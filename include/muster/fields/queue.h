@@ -33,6 +33,7 @@ struct FieldsOf<Queue> {
     v(6, "held", s.held);
     v(7, "quotas", s.quotas);
     VisitAdded(8, "preemption", s.preemption, v);
+    VisitAdded(9, "band", s.band, v);
   }
 };
 

@@ -38,6 +38,7 @@ class WarningsTest : public testing::Test {
     api_.AddNode("n", 1);
     api_.AddPod({.name = "low", .gpus = 1, .job = "j"});
     for (int i = 0; i < times; ++i) {
+      api_.Pass(kSecond);
       api_.Pass(3600 * kSecond);  // It is not protected any more.
       ASSERT_EQ(api_.NodeOf("low"), "n");
       api_.AddPod({.name = "high", .gpus = 1, .priority = 10});

@@ -17,7 +17,7 @@ std::string Object(const std::string& spec) {
 
 TEST(QueuesTest, EveryFieldIsRead) {
   const auto queue = Must<Queue>(Object(R"({
-    "parent": "root", "weight": 3, "ordering": "StrictFIFO", "closed": true,
+    "parent": "root", "weight": 3, "band": -2, "ordering": "StrictFIFO", "closed": true,
     "held": true,
     "quotas": [{"resource": "cpu", "guarantee": "1500m", "limit": 4},
                {"resource": "nvidia.com/gpu", "limit": "8",
@@ -31,6 +31,7 @@ TEST(QueuesTest, EveryFieldIsRead) {
   expected.meta.name = "o";
   expected.parent = "root";
   expected.weight = 3;
+  expected.band = -2;
   expected.ordering = QueueOrdering::kStrictFifo;
   expected.closed = expected.held = true;
   expected.quotas = {{"cpu", 1500, 4000, {}},
