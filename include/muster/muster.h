@@ -33,6 +33,7 @@
 #include "muster/priority_class.h"     // IWYU pragma: export
 #include "muster/quantity.h"           // IWYU pragma: export
 #include "muster/queue.h"              // IWYU pragma: export
+#include "muster/queue_standing.h"     // IWYU pragma: export
 #include "muster/reason.h"             // IWYU pragma: export
 #include "muster/resources.h"          // IWYU pragma: export
 #include "muster/runner_up.h"          // IWYU pragma: export

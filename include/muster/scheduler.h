@@ -18,6 +18,7 @@
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/plan.h"
+#include "muster/queue_standing.h"
 #include "muster/reason.h"
 #include "muster/state.h"
 
@@ -184,6 +185,10 @@ class MUSTER_API Scheduler {
   // What the queue and all below it hold (kLater: nominated included,
   // releasing not).
   Resources QueueUsage(std::string_view queue) const;
+  // Where the queue stands beside what it is guaranteed, and what of its quotas
+  // cannot be kept. NOT_FOUND for an unknown key. O(kinds x (queues beside it +
+  // right below it)).
+  absl::StatusOr<QueueStanding> StandingOf(std::string_view queue) const;
 
   // Plan::decisions, with keys instead of handles: what the host carries out.
   std::vector<DecisionRecord> DecisionsOf(const Plan& plan) const;

@@ -75,6 +75,12 @@ void QueueTree::Inherit(QueueIndex q) {
 
 // Of kinds of which a queue says nothing, it is entitled to what those below it
 // are.
+absl::int128 QueueTree::Entitled(QueueIndex q, ResourceKind kind) const {
+  const Entry& entry = at(q);
+  return entry.guarantee[kind] >= 0 ? entry.guarantee[kind] : entry.below[kind];
+}
+
+// The sums of those above it change.
 void QueueTree::CountEntitled(const Entry& entry, int sign) {
   for (ResourceKind k = 0; k < kinds(); ++k) {
     const absl::int128 entitled =

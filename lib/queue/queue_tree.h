@@ -71,6 +71,13 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   bool IsStrict(QueueIndex q) const {
     return at(q).queue.ordering == QueueOrdering::kStrictFifo;
   }
+  // What the queue is guaranteed of the kind or, where it says nothing, those
+  // below it are. O(1).
+  absl::int128 Entitled(QueueIndex q, ResourceKind kind) const;
+  // Those right below it, by key; kNoQueue: the roots.
+  const std::vector<QueueIndex>& Below(QueueIndex q) const {
+    return q == kNoQueue ? roots_ : at(q).children;
+  }
   // The queue or one above it is held.
   bool IsHeld(QueueIndex q) const;
   // Whether there may be a leaf of which not all gangs are asked. O(queues).

@@ -12,6 +12,7 @@
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
+#include "lib/scheduler/queue_standing.h"
 #include "lib/scheduler/scheduler_tables.h"
 #include "lib/scheduler/snapshot.h"
 #include "lib/scheduler/validate.h"
@@ -368,6 +369,13 @@ std::vector<uint32_t> Scheduler::PhaseCounts() const {
 Resources Scheduler::QueueUsage(std::string_view queue) const {
   const QueueIndex q = impl_->tables().queues.Find(queue);
   return q == kNoQueue ? Resources() : impl_->tables().queues.at(q).used;
+}
+
+absl::StatusOr<QueueStanding> Scheduler::StandingOf(
+    std::string_view queue) const {
+  const QueueIndex q = impl_->tables().queues.Find(queue);
+  if (q == kNoQueue) return NotFound("queue '", std::string(queue), "' is not known");
+  return muster::StandingOf(impl_->tables(), q);
 }
 
 std::vector<DecisionRecord> Scheduler::DecisionsOf(const Plan& plan) const {

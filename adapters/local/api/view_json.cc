@@ -199,11 +199,21 @@ Json CronJson(const CronView& view, Reader reader) {
 }
 
 Json QueueJson(const QueueView& view, const SchedulerConfig& config) {
+  const QueueStanding& standing = view.standing;
   Json json{
       {"name", view.queue.key},      {"parent", view.queue.parent},
       {"weight", view.queue.weight}, {"closed", view.queue.closed},
       {"held", view.queue.held},     {"waiting", view.waiting},
-      {"running", view.running},     {"used", AmountsJson(view.used, config)}};
+      {"running", view.running},     {"band", view.queue.band},
+      {"used", AmountsJson(standing.used, config)},
+      {"borrowed", AmountsJson(standing.borrowed, config)},
+      {"unused", AmountsJson(standing.unused, config)},
+      {"share_millionths", standing.share_millionths}};
+  Json notes = Json::array();
+  for (const QueueNote& note : standing.notes) {
+    notes.push_back(ToText(note, config.resources));
+  }
+  json["notes"] = std::move(notes);
   Json quotas = Json::array();
   for (const Quota& quota : view.queue.quotas) {
     Json& one = quotas.emplace_back(Json{{"resource", quota.resource}});

@@ -257,17 +257,25 @@ std::string NodesText(const Json& nodes) {
   return text;
 }
 
+// The amounts that are not 0; "-": all are.
+std::string AmountsText(const Json& amounts) {
+  std::vector<std::string> all;
+  for (const auto& [name, amount] : amounts.items()) {
+    const auto value = amount.get<int64_t>();
+    if (value != 0) all.push_back(name + " " + AmountText(name, value));
+  }
+  return all.empty() ? "-" : absl::StrJoin(all, ", ");
+}
+
 std::string QueuesText(const Json& queues) {
-  Table table(
-      {"QUEUE", "PARENT", "WEIGHT", "RUNNING", "WAITING", "STATE", "USED"});
+  Table table({"QUEUE", "PARENT", "WEIGHT", "RUNNING", "WAITING", "STATE",
+               "USED", "BORROWED", "UNUSED"});
+  std::string notes;
   for (const Json& queue : ListOf(queues, "queues")) {
-    std::vector<std::string> used;
-    const Json amounts = queue.value("used", Json::object());
-    for (const auto& [name, amount] : amounts.items()) {
-      const auto value = amount.get<int64_t>();
-      if (value != 0) used.push_back(name + " " + AmountText(name, value));
-    }
     const std::string parent = queue.value("parent", "");
+    const auto amounts = [&](const char* field) {
+      return AmountsText(queue.value(field, Json::object()));
+    };
     table.Add({queue.value("name", ""), parent.empty() ? "-" : parent,
                absl::StrCat(queue.value("weight", 1)),
                absl::StrCat(queue.value("running", 0)),
@@ -275,9 +283,13 @@ std::string QueuesText(const Json& queues) {
                queue.value("closed", false) ? "closed"
                : queue.value("held", false) ? "held"
                                             : "open",
-               used.empty() ? "-" : absl::StrJoin(used, ", ")});
+               amounts("used"), amounts("borrowed"), amounts("unused")});
+    for (const Json& note : ListOf(queue, "notes")) {
+      absl::StrAppend(&notes, queue.value("name", ""), ": ",
+                      note.get<std::string>(), "\n");
+    }
   }
-  return table.Text();
+  return table.Text() + notes;
 }
 
 std::string ForecastText(const Json& forecast) {

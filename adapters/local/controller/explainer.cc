@@ -156,18 +156,23 @@ NodeView Explainer::ViewNode() const {
   return view;
 }
 
+// Nothing, of a queue that the scheduler does not know.
+QueueStanding Explainer::StandingOf(const std::string& queue) const {
+  const auto standing = s_.link->scheduler().StandingOf(queue);
+  return standing.ok() ? *standing : QueueStanding{};
+}
+
 std::vector<QueueView> Explainer::Queues() const {
   std::map<std::string, QueueView> views;
   for (const Queue& queue : QueuesOf(s_.config)) {
-    views[queue.key] = {.queue = queue,
-                        .used = s_.link->scheduler().QueueUsage(queue.key)};
+    views[queue.key] = {.queue = queue, .standing = StandingOf(queue.key)};
   }
   for (const auto& [id, job] : s_.jobs.all()) {
     if (job->ended) continue;
     QueueView& view = views[job->row.queue];
     if (view.queue.key.empty()) {  // Not of the configuration any more.
       view.queue.key = job->row.queue;
-      view.used = s_.link->scheduler().QueueUsage(job->row.queue);
+      view.standing = StandingOf(job->row.queue);
     }
     ++(Waits(job->row) ? view.waiting : view.running);
   }

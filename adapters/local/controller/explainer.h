@@ -27,6 +27,7 @@ class Explainer {
   std::vector<CronView> Crons() const;
 
  private:
+  QueueStanding StandingOf(const std::string& queue) const;
   void AddCpus(NodeView* view) const;
   void AddElastic(const JobRecord& job, JobDetails* details) const;
   std::string Text(const JobRecord& job, const NamedReason& reason) const;

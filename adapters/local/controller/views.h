@@ -14,6 +14,7 @@
 #include "muster/ids.h"
 #include "muster/node.h"
 #include "muster/queue.h"
+#include "muster/queue_standing.h"
 #include "muster/reason.h"
 #include "muster/resources.h"
 #include "muster/state.h"
@@ -100,7 +101,7 @@ struct NodeView {
 
 struct QueueView {
   Queue queue{};
-  Resources used{};      // With all below it.
+  QueueStanding standing{};  // With all below it.
   uint32_t waiting = 0;  // Jobs of it alone.
   uint32_t running = 0;
 };

@@ -166,6 +166,23 @@ TEST(TablesTest, AForecastSaysWhatWouldBecome) {
             "c would wait, behind 2 jobs: insufficient\n");
 }
 
+TEST(TablesTest, QueuesSayWhatTheyBorrowAndWhatTheyAreOwed) {
+  const Json queues = Json::parse(R"({"queues": [
+    {"name": "a", "running": 2, "used": {"cpu": 0, "gpu": 6000},
+     "borrowed": {"cpu": 0, "gpu": 4000}, "unused": {"cpu": 0, "gpu": 0}},
+    {"name": "b", "parent": "lab", "weight": 2, "waiting": 1, "held": true,
+     "used": {"gpu": 0}, "borrowed": {"gpu": 0}, "unused": {"gpu": 2000},
+     "notes": ["gpu: the nodes have too few"]}]})");
+  EXPECT_EQ(QueuesText(queues),
+            "QUEUE  PARENT  WEIGHT  RUNNING  WAITING  STATE  USED   BORROWED  "
+            "UNUSED\n"
+            "a      -       1       2        0        open   gpu 6  gpu 4     "
+            "-\n"
+            "b      lab     2       0        1        held   -      -         "
+            "gpu 2\n"
+            "b: gpu: the nodes have too few\n");
+}
+
 TEST(TablesTest, AnAnswerOfAnotherFormIsNoCrash) {
   for (const char* text :
        {"{}", R"({"jobs":[{}]})", R"({"nodes":[{}]})", R"({"queues":[{}]})"}) {

@@ -231,7 +231,7 @@ TEST(RequestsTest, AJobMovesToAnotherQueue) {
   ASSERT_EQ(queues.size(), 3u);
   EXPECT_EQ(queues[0].queue.key, "default");
   EXPECT_EQ(queues[0].running, 1u);
-  EXPECT_EQ(queues[0].used[2], 1000);
+  EXPECT_EQ(queues[0].standing.used[2], 1000);
   const auto closed = world.controller->Submit(
       {.manifest = Manifest({.name = "a"}), .queue = "shut"}, world.now);
   EXPECT_TRUE(absl::IsFailedPrecondition(closed.status()));
