@@ -164,16 +164,6 @@ PreemptionCosts ReadPreemptionCosts(const Value& value) {
   return costs;
 }
 
-EvictionBackoff ReadEvictionBackoff(const Value& value) {
-  EvictionBackoff backoff;
-  Fields f(value, "eviction_backoff");
-  f.Span("wait_base", &backoff.wait_base);
-  f.Span("wait_max", &backoff.wait_max);
-  f.Span("protection_base", &backoff.protection_base);
-  f.Span("protection_max", &backoff.protection_max);
-  return backoff;
-}
-
 void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v, "scheduler");
@@ -195,11 +185,8 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Optional("eviction_backoff", [&](const Value& backoff) {
       config->eviction_backoff = ReadEvictionBackoff(backoff);
     });
-    f.Optional("queue_order", [&](const Value& list) {
-      config->queue_order.clear();
-      list.Each([&](const Value& key) {
-        config->queue_order.push_back(key.Enum<QueueOrderKey>());
-      });
+    f.Optional("queue_order", [&](const Value& keys) {
+      config->queue_order = ReadQueueOrder(keys);
     });
   });
   top->Optional("placement", [&](const Value& v) {

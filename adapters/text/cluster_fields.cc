@@ -159,6 +159,23 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
   return queue;
 }
 
+EvictionBackoff ReadEvictionBackoff(const Value& value) {
+  EvictionBackoff backoff;
+  Fields f(value, "eviction_backoff");
+  f.Span("wait_base", &backoff.wait_base);
+  f.Span("wait_max", &backoff.wait_max);
+  f.Span("protection_base", &backoff.protection_base);
+  f.Span("protection_max", &backoff.protection_max);
+  return backoff;
+}
+
+std::vector<QueueOrderKey> ReadQueueOrder(const Value& value) {
+  std::vector<QueueOrderKey> keys;
+  value.Each(
+      [&](const Value& key) { keys.push_back(key.Enum<QueueOrderKey>()); });
+  return keys;
+}
+
 PriorityClass ReadPriorityClass(const Value& value) {
   PriorityClass c;
   Fields f(value, "priority class");

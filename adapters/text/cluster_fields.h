@@ -28,5 +28,7 @@ void ReadDevices(const Value& value, std::vector<Device>* devices);
 PartitionScheme ReadPartitionScheme(const Value& value);
 Queue ReadQueue(const Value& value, const SchedulerConfig& config);
 PriorityClass ReadPriorityClass(const Value& value);
+EvictionBackoff ReadEvictionBackoff(const Value& value);
+std::vector<QueueOrderKey> ReadQueueOrder(const Value& value);
 
 }  // namespace muster::inprocess

@@ -22,8 +22,8 @@ class Standing {
 
   QueueStanding Make() {
     const uint32_t kinds = tables_.queues.kinds();
-    for (Resources* amounts : {&standing_.guaranteed, &standing_.borrowed,
-                               &standing_.unused}) {
+    for (Resources* amounts :
+         {&standing_.guaranteed, &standing_.borrowed, &standing_.unused}) {
       *amounts = Resources(kinds);
     }
     standing_.used = entry_.used;

@@ -374,7 +374,8 @@ Resources Scheduler::QueueUsage(std::string_view queue) const {
 absl::StatusOr<QueueStanding> Scheduler::StandingOf(
     std::string_view queue) const {
   const QueueIndex q = impl_->tables().queues.Find(queue);
-  if (q == kNoQueue) return NotFound("queue '", std::string(queue), "' is not known");
+  if (q == kNoQueue)
+    return NotFound("queue '", std::string(queue), "' is not known");
   return muster::StandingOf(impl_->tables(), q);
 }
 

@@ -27,6 +27,7 @@ OF_SCENARIOS = {
     "node gpus": "node: {gpus: {KEYS}}", "queues": "queues: [{key: a, KEYS}]",
     "queues quotas": "queues: [{key: a, quotas: [{resource: cpu, KEYS}]}]",
     "queues preemption": "queues: [{key: a, preemption: {KEYS}}]",
+    "eviction_backoff": "eviction_backoff: {KEYS}",
     "priority_classes": "priority_classes: [{key: a, KEYS}]",
 }
 

@@ -30,7 +30,7 @@ class PreemptedJobTest(muster.StoryTest):
 
     def test_it_survives_ten_preemptions_with_a_backoff_limit_of_zero(self):
         self.priorities(high=1000)
-        self.run_muster()
+        self.run_muster(*self.muster_flags, "--eviction-protection=0")
         self.job("patient", gpus=1, run_for="6s")
         for i in range(self.times):
             self.checker.wait("the Job runs", lambda: self.runs("patient"), 30)

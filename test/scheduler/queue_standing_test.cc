@@ -85,9 +85,10 @@ TEST_F(QueueStandings, MoreThanTheGroupIsGuaranteedIsNoted) {
   s.HasQueue("a", {GpuQuota(4, {})}, "group");
   EXPECT_THAT(Notes("group"), IsEmpty());
   s.HasQueue("b", {GpuQuota(4, {})}, "group");
-  EXPECT_THAT(Notes("group"),
-              ElementsAre("gpu: the queues below it are guaranteed 8000, and it "
-                          "is 4000"));
+  EXPECT_THAT(
+      Notes("group"),
+      ElementsAre("gpu: the queues below it are guaranteed 8000, and it "
+                  "is 4000"));
   EXPECT_THAT(Notes("a"), IsEmpty());
 }
 
@@ -97,8 +98,9 @@ TEST_F(QueueStandings, MoreThanTheNodesHaveIsNoted) {
   EXPECT_THAT(Notes("a"), IsEmpty());
   s.HasQueue("b", {GpuQuota(8, {})});
   for (const char* queue : {"a", "b"}) {
-    EXPECT_THAT(Notes(queue), ElementsAre("gpu: the roots are guaranteed 16000, "
-                                          "and the nodes have 8000"));
+    EXPECT_THAT(Notes(queue),
+                ElementsAre("gpu: the roots are guaranteed 16000, "
+                            "and the nodes have 8000"));
   }
   s.HasNode("m", 8);
   EXPECT_THAT(Notes("a"), IsEmpty());

@@ -18,12 +18,12 @@ queues:
 - {key: lab, weight: 2, quotas: [{resource: gpu, guarantee: 1, limit: 2}]}
 `;
 
-// Saves its work each second, and goes on from there.
+// Saves its work as it begins, and goes on from there.
 const TRAIN = `
 trap 'exit 143' TERM
+touch "$MUSTER_CHECKPOINT"  # Once: what comes after it is lost with the attempt.
 while :; do
   echo "step on GPUs $MUSTER_GPUS, attempt $MUSTER_ATTEMPT"
-  touch "$MUSTER_CHECKPOINT"
   sleep 1
 done`;
 

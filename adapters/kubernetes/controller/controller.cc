@@ -33,6 +33,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
   config.host.choose_devices = false;  // Device plugins do.
   config.host.evicts_taints = false;   // The node lifecycle controller does.
   config.host.keeps_running = true;    // Kubelets refuse what came last.
+  config.queue_order = options.queue_order;
+  config.eviction_backoff = options.eviction_backoff;
   config.work_budget = options.work_budget;
   absl::StatusOr<Scheduler> scheduler = Scheduler::Create(std::move(config));
   if (!scheduler.ok()) return scheduler.status();

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "muster/eviction_backoff.h"
 #include "muster/ids.h"
+#include "muster/queue.h"
 #include "muster/topology.h"
 
 namespace muster::kubernetes {
@@ -38,6 +40,9 @@ struct ControllerOptions {
   Duration report_interval = kSecond;
   // Likewise between two writes of one queue's, or one PodGroup's, status.
   Duration status_interval = 5 * kSecond;
+  // SchedulerConfig::queue_order and eviction_backoff.
+  std::vector<QueueOrderKey> queue_order{};
+  EvictionBackoff eviction_backoff{};
   // SchedulerConfig::work_budget.
   uint64_t work_budget = 2'000'000;
 };

@@ -19,6 +19,9 @@
 #include "adapters/kubernetes/client/kubeconfig.h"
 #include "adapters/kubernetes/host/endpoint.h"
 #include "adapters/kubernetes/host/host.h"
+#include "muster/enum_names.h"
+#include "muster/eviction_backoff.h"
+#include "muster/queue.h"
 #include "muster/version.h"
 
 namespace muster::kubernetes {
@@ -163,6 +166,9 @@ int Main(int argc, char** argv) {
       "priorities, topology.");
   Arguments arguments;
   client::Millis lease_seconds = 15, request_seconds = 10;
+  EvictionBackoff& backoff = arguments.host.controller.eviction_backoff;
+  Duration wait = backoff.wait_base / kSecond;
+  Duration protection = backoff.protection_base / kSecond;
   app.set_version_flag("--version", "muster-kube " MUSTER_VERSION);
   app.add_option("--kubeconfig", arguments.kubeconfig,
                  "Without it: what a pod gets, else $KUBECONFIG or "
@@ -190,6 +196,23 @@ int Main(int argc, char** argv) {
       arguments.host.controller.quota_from_namespaces,
       "A namespace's ResourceQuota is the limit of a queue of its own, "
       "for pods that name no queue (default: off)");
+  std::vector<std::string> order;
+  app.add_option("--queue-order", order,
+                 "Who of two queues beside each other comes first: within, "
+                 "band, share, priority, age (that order, too, by default)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(
+          {"within", "band", "share", "priority", "age"})));
+  app.add_option("--eviction-wait", wait,
+                 "Seconds, doubled with each eviction in a row, before a group "
+                 "that was evicted stops others again; 0: none")
+      ->check(CLI::Range(0, 600))
+      ->capture_default_str();
+  app.add_option("--eviction-protection", protection,
+                 "Seconds, likewise, before a group that was evicted and runs "
+                 "again may be evicted again; 0: none")
+      ->check(CLI::Range(0, 1'800))
+      ->capture_default_str();
   app.add_flag("--leader-elect,!--no-leader-elect", arguments.elect,
                "Of several replicas one decides (default: on)");
   app.add_option("--lease-namespace", arguments.election.namespace_name,
@@ -220,6 +243,12 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(1, 600))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  backoff.wait_base = wait * kSecond;
+  backoff.protection_base = protection * kSecond;
+  for (const std::string& key : order) {
+    arguments.host.controller.queue_order.push_back(
+        *FromName<QueueOrderKey>(key));
+  }
   SetLease(lease_seconds * 1'000, request_seconds * 1'000, &arguments.election);
   std::signal(SIGTERM, [](int) { stop = true; });
   std::signal(SIGINT, [](int) { stop = true; });

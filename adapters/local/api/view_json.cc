@@ -200,15 +200,18 @@ Json CronJson(const CronView& view, Reader reader) {
 
 Json QueueJson(const QueueView& view, const SchedulerConfig& config) {
   const QueueStanding& standing = view.standing;
-  Json json{
-      {"name", view.queue.key},      {"parent", view.queue.parent},
-      {"weight", view.queue.weight}, {"closed", view.queue.closed},
-      {"held", view.queue.held},     {"waiting", view.waiting},
-      {"running", view.running},     {"band", view.queue.band},
-      {"used", AmountsJson(standing.used, config)},
-      {"borrowed", AmountsJson(standing.borrowed, config)},
-      {"unused", AmountsJson(standing.unused, config)},
-      {"share_millionths", standing.share_millionths}};
+  Json json{{"name", view.queue.key},
+            {"parent", view.queue.parent},
+            {"weight", view.queue.weight},
+            {"closed", view.queue.closed},
+            {"held", view.queue.held},
+            {"waiting", view.waiting},
+            {"running", view.running},
+            {"band", view.queue.band},
+            {"used", AmountsJson(standing.used, config)},
+            {"borrowed", AmountsJson(standing.borrowed, config)},
+            {"unused", AmountsJson(standing.unused, config)},
+            {"share_millionths", standing.share_millionths}};
   Json notes = Json::array();
   for (const QueueNote& note : standing.notes) {
     notes.push_back(ToText(note, config.resources));

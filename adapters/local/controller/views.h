@@ -102,7 +102,7 @@ struct NodeView {
 struct QueueView {
   Queue queue{};
   QueueStanding standing{};  // With all below it.
-  uint32_t waiting = 0;  // Jobs of it alone.
+  uint32_t waiting = 0;      // Jobs of it alone.
   uint32_t running = 0;
 };
 

@@ -220,6 +220,12 @@ void Read(const Value& value, Config* config) {
       config->queues.push_back(inprocess::ReadQueue(v, config->scheduler));
     });
   });
+  f.Optional("queue_order", [&](const Value& v) {
+    config->scheduler.queue_order = inprocess::ReadQueueOrder(v);
+  });
+  f.Optional("eviction_backoff", [&](const Value& v) {
+    config->scheduler.eviction_backoff = inprocess::ReadEvictionBackoff(v);
+  });
   f.Optional("priority_classes", [&](const Value& list) {
     config->classes.clear();
     list.Each([&](const Value& v) {
