@@ -40,7 +40,7 @@ struct QueueStanding {
   Resources guaranteed{};  // As it states, else what those below it are.
   Resources used{};        // Nominated included, releasing not.
   Resources releasing{};
-  Resources borrowed{};  // Used beyond what is guaranteed.
+  Resources borrowed{};  // Beyond that; of kinds guaranteed to it or beside it.
   // Guaranteed and not used: what it may take back from those that borrow, as
   // far as its PreemptionPolicy lets it.
   Resources unused{};

@@ -31,6 +31,7 @@ class Standing {
     for (ResourceKind k = 0; k < kinds; ++k) {
       const int64_t guaranteed = Bounded(tables_.queues.Entitled(q_, k));
       standing_.guaranteed.Set(k, guaranteed);
+      if (!AnyStates(k)) continue;  // There is nobody to borrow from.
       const int64_t beyond = entry_.used[k] - guaranteed;
       standing_.borrowed.Set(k, std::max<int64_t>(beyond, 0));
       standing_.unused.Set(k, std::max<int64_t>(-beyond, 0));
@@ -79,12 +80,18 @@ class Standing {
       Note(QueueNoteKind::kMoreThanNodes, k, asked, there);
     }
   }
+  // Whether the queue, or one below it, is guaranteed some.
+  bool States(QueueIndex q, ResourceKind k) const {
+    return tables_.queues.at(q).guarantee[k] >= 0 ||
+           tables_.queues.Entitled(q, k) > 0;
+  }
+  // It or one beside it.
+  bool AnyStates(ResourceKind k) const {
+    return std::ranges::any_of(Siblings(),
+                               [&](QueueIndex q) { return States(q, k); });
+  }
   void NoteNotStated(ResourceKind k) {
-    const auto states = [&](QueueIndex q) {
-      return tables_.queues.at(q).guarantee[k] >= 0 ||
-             tables_.queues.Entitled(q, k) > 0;
-    };
-    if (states(q_) || std::ranges::none_of(Siblings(), states)) return;
+    if (States(q_, k) || !AnyStates(k)) return;
     Note(QueueNoteKind::kNotStated, k, 0, 0);
   }
 

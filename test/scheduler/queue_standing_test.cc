@@ -55,6 +55,18 @@ TEST_F(QueueStandings, SayWhoHoldsWhatIsAnothers) {
   EXPECT_THAT(Of("a").notes, IsEmpty());
 }
 
+TEST_F(QueueStandings, OfAKindThatNobodyIsGuaranteedNothingIsBorrowed) {
+  s.HasNode("n", 8);
+  s.HasQueue("a");
+  s.HasQueue("b");
+  s.Submit(In("a", Job("j", 1, 6)));
+  s.Pass();
+  EXPECT_EQ(Of("a").used[kGpu], 6000);
+  EXPECT_EQ(Of("a").borrowed[kGpu], 0);
+  s.HasQueue("b", {GpuQuota(0, {})});
+  EXPECT_EQ(Of("a").borrowed[kGpu], 6000);
+}
+
 TEST_F(QueueStandings, OfAGroupThatStatesNothingIsThatOfItsQueues) {
   s.HasNode("n", 8);
   s.HasQueue("group");

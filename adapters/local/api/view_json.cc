@@ -214,7 +214,10 @@ Json QueueJson(const QueueView& view, const SchedulerConfig& config) {
             {"share_millionths", standing.share_millionths}};
   Json notes = Json::array();
   for (const QueueNote& note : standing.notes) {
-    notes.push_back(ToText(note, config.resources));
+    notes.push_back({{"kind", Name(note.kind)},
+                     {"resource", config.resources[note.resource]},
+                     {"asked", note.asked},
+                     {"available", note.available}});
   }
   json["notes"] = std::move(notes);
   Json quotas = Json::array();

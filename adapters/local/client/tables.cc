@@ -267,6 +267,29 @@ std::string AmountsText(const Json& amounts) {
   return all.empty() ? "-" : absl::StrJoin(all, ", ");
 }
 
+// What of a queue's quotas cannot be kept.
+std::string NoteText(const Json& note) {
+  const std::string kind = note.value("kind", "");
+  const std::string resource = note.value("resource", "");
+  const auto amount = [&](const char* field) {
+    return AmountText(resource, note.value(field, int64_t{0}));
+  };
+  if (kind == "more-below") {
+    return absl::StrCat("the queues below it are guaranteed ", amount("asked"),
+                        " ", resource, ", and it is ", amount("available"));
+  }
+  if (kind == "more-than-nodes") {
+    return absl::StrCat("the queues without a parent are guaranteed ",
+                        amount("asked"), " ", resource, ", and there are ",
+                        amount("available"));
+  }
+  if (kind == "not-stated") {
+    return absl::StrCat("it is owed no ", resource,
+                        ", of which a queue beside it is guaranteed some");
+  }
+  return kind;
+}
+
 std::string QueuesText(const Json& queues) {
   Table table({"QUEUE", "PARENT", "WEIGHT", "RUNNING", "WAITING", "STATE",
                "USED", "BORROWED", "UNUSED"});
@@ -285,8 +308,8 @@ std::string QueuesText(const Json& queues) {
                                             : "open",
                amounts("used"), amounts("borrowed"), amounts("unused")});
     for (const Json& note : ListOf(queue, "notes")) {
-      absl::StrAppend(&notes, queue.value("name", ""), ": ",
-                      note.get<std::string>(), "\n");
+      absl::StrAppend(&notes, queue.value("name", ""), ": ", NoteText(note),
+                      "\n");
     }
   }
   return table.Text() + notes;

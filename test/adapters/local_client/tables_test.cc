@@ -172,7 +172,13 @@ TEST(TablesTest, QueuesSayWhatTheyBorrowAndWhatTheyAreOwed) {
      "borrowed": {"cpu": 0, "gpu": 4000}, "unused": {"cpu": 0, "gpu": 0}},
     {"name": "b", "parent": "lab", "weight": 2, "waiting": 1, "held": true,
      "used": {"gpu": 0}, "borrowed": {"gpu": 0}, "unused": {"gpu": 2000},
-     "notes": ["gpu: the nodes have too few"]}]})");
+     "notes": [
+       {"kind": "more-below", "resource": "gpu", "asked": 8000,
+        "available": 4000},
+       {"kind": "more-than-nodes", "resource": "gpu", "asked": 16000,
+        "available": 8500},
+       {"kind": "not-stated", "resource": "cpu", "asked": 0, "available": 0}
+     ]}]})");
   EXPECT_EQ(QueuesText(queues),
             "QUEUE  PARENT  WEIGHT  RUNNING  WAITING  STATE  USED   BORROWED  "
             "UNUSED\n"
@@ -180,7 +186,11 @@ TEST(TablesTest, QueuesSayWhatTheyBorrowAndWhatTheyAreOwed) {
             "-\n"
             "b      lab     2       0        1        held   -      -         "
             "gpu 2\n"
-            "b: gpu: the nodes have too few\n");
+            "b: the queues below it are guaranteed 8 gpu, and it is 4\n"
+            "b: the queues without a parent are guaranteed 16 gpu, and there "
+            "are 8.5\n"
+            "b: it is owed no cpu, of which a queue beside it is guaranteed "
+            "some\n");
 }
 
 TEST(TablesTest, AnAnswerOfAnotherFormIsNoCrash) {
