@@ -106,7 +106,7 @@ struct SchedulerConfig {
   EvictionBackoff eviction_backoff{};
   // Who of two sibling queues comes first: the first key by which they differ,
   // and in the end the place of the gang (priority, age, key). No key twice.
-  // Empty: within, band, share, priority, age. With priority before share, a
+  // Empty: within, band, priority, share, age. With priority before share, a
   // queue that calls all its work urgent has all of what two should share.
   std::vector<QueueOrderKey> queue_order{};
   // Which of the nodes that have room is taken: of the library's own solver.

@@ -7,8 +7,8 @@ namespace muster {
 namespace {
 
 constexpr std::array kDefault = {QueueOrderKey::kWithin, QueueOrderKey::kBand,
-                                 QueueOrderKey::kShare,
-                                 QueueOrderKey::kPriority, QueueOrderKey::kAge};
+                                 QueueOrderKey::kPriority,
+                                 QueueOrderKey::kShare, QueueOrderKey::kAge};
 
 // Less: a comes before b by this key.
 std::strong_ordering CompareBy(QueueOrderKey key, const QueueOrder::Turn& a,

@@ -71,7 +71,7 @@ class SmallWorld {
     }
     if (Dice aside = dice_.Aside(); aside.OneIn(3)) {
       using enum QueueOrderKey;
-      config.queue_order = {kWithin, kPriority, kShare};
+      config.queue_order = {kWithin, kShare, kPriority};
     }
     return config;
   }

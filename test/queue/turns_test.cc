@@ -58,7 +58,9 @@ TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
       << "it would have more than its guarantee";
 }
 
-TEST_F(QueueOrderTest, TheShareComesBeforePriority) {
+TEST_F(QueueOrderTest, TheShareComesBeforePriorityWhereItIsSaid) {
+  keys_ = {QueueOrderKey::kWithin, QueueOrderKey::kShare,
+           QueueOrderKey::kPriority};
   const QueueIndex a = Put("a"), b = Put("b");
   EXPECT_TRUE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
   queues_.Charge(a, {5}, 1);
@@ -66,9 +68,7 @@ TEST_F(QueueOrderTest, TheShareComesBeforePriority) {
   EXPECT_FALSE(Before(a, PositionIn("a", 1), b, PositionIn("b", 9)));
 }
 
-TEST_F(QueueOrderTest, PriorityComesBeforeTheShareWhereItIsSaid) {
-  keys_ = {QueueOrderKey::kWithin, QueueOrderKey::kPriority,
-           QueueOrderKey::kShare};
+TEST_F(QueueOrderTest, PriorityComesBeforeTheShare) {
   const QueueIndex a = Put("a"), b = Put("b");
   queues_.Charge(a, {5}, 1);
   EXPECT_TRUE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
@@ -161,8 +161,8 @@ const std::vector<std::string> kNames = {"a", "b", "c", "d", "e",
                                          "f", "g", "h", "i", "j"};
 
 const std::vector<QueueOrderKey> kUsual = {
-    QueueOrderKey::kWithin, QueueOrderKey::kBand, QueueOrderKey::kShare,
-    QueueOrderKey::kPriority, QueueOrderKey::kAge};
+    QueueOrderKey::kWithin, QueueOrderKey::kBand, QueueOrderKey::kPriority,
+    QueueOrderKey::kShare, QueueOrderKey::kAge};
 
 class Stage {
  public:

@@ -173,6 +173,39 @@ TEST_F(AcrossQueues, BorrowersTakeFromThoseBeyondTheirsAlone) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict mid for w", "nominate w: n1 n3"));
 }
 
+// --- Whose turn it is --------------------------------------------------------
+
+// Of two equal tenants one calls all its work urgent.
+TEST(OrdersOfQueues, TheShareBeforePriorityLeavesTheOtherItsHalf) {
+  using enum QueueOrderKey;
+  for (const bool share_first : {false, true}) {
+    SchedulerConfig config;
+    if (share_first) config.queue_order = {kWithin, kShare, kPriority};
+    Story s(config);
+    s.HasClasses();
+    s.HasQueue("urgent");
+    s.HasQueue("other");
+    s.HasNode("n", 4);
+    for (const char* key : {"1", "2", "3", "4"}) {
+      s.Submit(In("urgent", Job(std::string("u") + key, 1, 1, "high")));
+      s.Submit(In("other", Job(std::string("o") + key, 1, 1, "low")));
+    }
+    s.Pass();
+    EXPECT_EQ(s.scheduler().QueueUsage("other")[2], share_first ? 2000 : 0);
+  }
+}
+
+TEST(OrdersOfQueues, AHigherBandComesFirst) {
+  Story s;
+  s.HasClasses();
+  s.HasQueue("a");
+  s.Happens(QueueChanged{{.key = "b", .band = 1}});
+  s.HasNode("n", 2);
+  s.Submit(In("a", Job("first", 1, 2, "high")));
+  s.Submit(In("b", Job("second", 1, 1, "low")));
+  EXPECT_THAT(s.Pass(), ElementsAre("start second: n"));
+}
+
 // --- What may be borrowed ----------------------------------------------------
 
 Quota Borrows(std::optional<int64_t> guarantee, int64_t more) {

@@ -199,7 +199,7 @@ int Main(int argc, char** argv) {
   std::vector<std::string> order;
   app.add_option("--queue-order", order,
                  "Who of two queues beside each other comes first: within, "
-                 "band, share, priority, age (that order, too, by default)")
+                 "band, priority, share, age (that order, too, by default)")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(
           {"within", "band", "share", "priority", "age"})));
