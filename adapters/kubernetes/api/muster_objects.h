@@ -25,8 +25,8 @@ struct QueueQuota {
 };
 
 // Queue, cluster-scoped:
-//   spec: {parent, weight, band, ordering: BestEffortFIFO | StrictFIFO, closed,
-//   held,
+//   spec: {parent, weight, band, ordering: BestEffortFIFO | StrictFIFO,
+//          closed, held,
 //          quotas: [...], preemption: {within: Never | LowerPriority |
 //          LowerOrNewerEqualPriority, across: Never | LowerPriority | Any,
 //          borrowing: Never | LowerPriority, borrowingThreshold},

@@ -1,7 +1,6 @@
 // Muster's own objects, in which nothing may be passed over.
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -66,18 +65,6 @@ bool ReadWord(Value v, std::initializer_list<std::pair<const char*, E>> words,
   return v.Fail("must be one of " + known);
 }
 
-bool ReadInt32(Value v, std::optional<int32_t>* out) {
-  std::optional<int64_t> number;
-  if (!v.Read(&number)) return false;
-  if (!number) return true;
-  if (*number < std::numeric_limits<int32_t>::min() ||
-      *number > std::numeric_limits<int32_t>::max()) {
-    return v.Fail("must have 32 bits");
-  }
-  *out = static_cast<int32_t>(*number);
-  return true;
-}
-
 bool ReadPreemption(Value v, Queue* out) {
   if (v.IsNull()) return true;
   PreemptionPolicy& policy = out->preemption;
@@ -105,7 +92,7 @@ bool ReadPreemption(Value v, Queue* out) {
           &policy.borrowing);
     }
     if (key == "borrowingThreshold") {
-      return ReadInt32(field, &policy.borrowing_threshold);
+      return field.Read(&policy.borrowing_threshold);
     }
     return NotUnderstood(field, &out->not_understood);
   });
@@ -154,7 +141,7 @@ bool ReadQueueSpec(Value v, Queue* out) {
     if (key == "weight") return ReadWeight(field, &out->weight);
     if (key == "band") {
       std::optional<int32_t> band;
-      if (!ReadInt32(field, &band)) return false;
+      if (!field.Read(&band)) return false;
       out->band = band.value_or(0);
       return true;
     }

@@ -7,7 +7,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -197,12 +199,13 @@ int Main(int argc, char** argv) {
       "A namespace's ResourceQuota is the limit of a queue of its own, "
       "for pods that name no queue (default: off)");
   std::vector<std::string> order;
+  const std::span<const std::string_view> keys = EnumNames(QueueOrderKey{});
   app.add_option("--queue-order", order,
                  "Who of two queues beside each other comes first: within, "
                  "band, priority, share, age (that order, too, by default)")
       ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(
-          {"within", "band", "share", "priority", "age"})));
+      ->check(
+          CLI::IsMember(std::vector<std::string>(keys.begin(), keys.end())));
   app.add_option("--eviction-wait", wait,
                  "Seconds, doubled with each eviction in a row, before a group "
                  "that was evicted stops others again; 0: none")

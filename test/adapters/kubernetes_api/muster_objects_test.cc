@@ -96,7 +96,8 @@ TEST(QueuesTest, WhatCannotBeMeantIsRefused) {
       {R"({"preemption": {"borrowing": "Any"}})",
        "spec.preemption.borrowing: must be one of Never, LowerPriority"},
       {R"({"preemption": {"borrowingThreshold": 3000000000}})",
-       "spec.preemption.borrowingThreshold: must have 32 bits"},
+       "spec.preemption.borrowingThreshold: must be a whole number of 32 "
+       "bits"},
   };
   for (const auto& [spec, why] : cases) {
     EXPECT_EQ(WhyNot<Queue>(Object(spec)), why);
