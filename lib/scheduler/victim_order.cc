@@ -73,10 +73,18 @@ void VictimOrder::Put(int32_t priority, const Holders::Row& row) {
 bool VictimOrder::Has(GangIndex g) const {
   const GangLists::Precedence& p = tables_.lists.precedence(g);
   if (!GivesWay(p.queue, p.priority)) return false;
-  const bool equal = p.queue == own_ && p.priority == most_;
-  if (!Gives(p.spare, equal)) return false;
-  return !equal || p.spare == Holders::Spare::kSurplus ||
-         StopsNewer(tables_, tables_.gangs.at(preemptor_), tables_.gangs.at(g));
+  if (!Gives(p.spare, IsEqual(p))) return false;
+  return p.spare == Holders::Spare::kSurplus || !GivesSurplusOnly(g);
+}
+
+bool VictimOrder::GivesSurplusOnly(GangIndex g) const {
+  return IsEqual(tables_.lists.precedence(g)) &&
+         !StopsNewer(tables_, tables_.gangs.at(preemptor_),
+                     tables_.gangs.at(g));
+}
+
+bool VictimOrder::IsEqual(const GangLists::Precedence& p) const {
+  return p.queue == own_ && p.priority == most_;
 }
 
 // Equal ones by key: handles are no order.

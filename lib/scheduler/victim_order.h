@@ -10,6 +10,7 @@
 
 #include "lib/base/text_key.h"
 #include "lib/queue/queue_tree.h"
+#include "lib/scheduler/gang_lists.h"
 #include "lib/scheduler/holders.h"
 #include "lib/scheduler/room_asked.h"
 #include "muster/ids.h"
@@ -38,6 +39,9 @@ class VictimOrder {
   void Begin(const RoomAsked& asked, bool spare_only);
   // Whether the gang, which holds something, is one of them.
   bool Has(GangIndex g) const;
+  // Of those: whether it is an equal, of which only what it can do without is
+  // taken.
+  bool GivesSurplusOnly(GangIndex g) const;
   // Some of them may give tasks that they can do without, for less.
   bool elastic() const { return elastic_; }
 
@@ -75,6 +79,7 @@ class VictimOrder {
   // Whether gangs of this priority give way.
   bool GivesWay(QueueIndex q, int32_t priority) const;
   bool Gives(Holders::Spare spare, bool equal) const;
+  bool IsEqual(const GangLists::Precedence& p) const;
   void Put(int32_t priority, const Holders::Row& row);
   void BeginPriority();
   void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);

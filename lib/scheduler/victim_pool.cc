@@ -106,7 +106,7 @@ bool VictimPool::MayStop(GangIndex g) {
     return false;
   }
   if (tables_.IsFresh(r)) {
-    put_off_ = true;
+    put_off_ |= HasToGive(g);
     return false;
   }
   Time free_at = nominated ? Time{0} : SparedUntil(r);
@@ -120,6 +120,15 @@ bool VictimPool::MayStop(GangIndex g) {
   if (free_at <= tables_.now) return true;
   retry_at_ = std::min(retry_at_, free_at);
   return false;
+}
+
+// Whether a gang of this round, which gives way, could be more of a victim in
+// the next. An equal that has not grown gives nothing; what it grows into is
+// room that there was when the question was asked.
+bool VictimPool::HasToGive(GangIndex g) const {
+  const GangRecord& r = tables_.gangs.at(g);
+  return !order_.GivesSurplusOnly(g) ||
+         r.tasks.size() > tables_.SpecOf(r).least_tasks;
 }
 
 // Whether it could hold a task with all gone who give way; they are drawn then.

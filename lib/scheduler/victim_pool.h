@@ -66,6 +66,7 @@ class VictimPool {
   bool TakeNext();
   void Add(GangIndex g);
   bool MayStop(GangIndex g);
+  bool HasToGive(GangIndex g) const;
   bool DrawsOn(NodeIndex n);
   bool FitsWithoutThem(NodeIndex n);
   int64_t SlotsIn(const Resources& amount) const;

@@ -71,6 +71,16 @@ TEST_F(ElasticStories, ItShrinksForAnotherAndGrowsBack) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1 n1"));
 }
 
+// It has nothing yet that its equal could take: nobody waits for that.
+TEST_F(ElasticStories, ItGrowsAtOnceWhereItsEqualFindsNoVictim) {
+  Nodes({4});
+  s.Submit(Elastic("e", 1, 3));
+  s.Submit(Job("large", 4, 1));
+  EXPECT_THAT(s.Pass(), ElementsAre("start e: n1 n1 n1"));
+  EXPECT_EQ(s.NextWakeup(), kForever);
+  s.ExpectRestorable();
+}
+
 TEST_F(ElasticStories, WhatItNeedsIsNotTakenByItsEqual) {
   Nodes({4});
   Runs(Elastic("e", 2, 4));
