@@ -53,6 +53,31 @@ absl::StatusOr<PreemptionPolicy> PolicyOf(const PreemptionSpec& spec) {
   return translate::ToPreemptionPolicy(preemption);
 }
 
+// Its quotas. Of what its gangs hold, and of what is asked about its preemptor,
+// it has one, if only of nothing: no queue admits what it has no quota of.
+std::vector<QuotaSpec> QuotasOf(const Scenario& s, const QueueSpec& spec) {
+  std::vector<QuotaSpec> quotas = spec.quotas;
+  const auto add = [&](const std::string& resource, const std::string& flavor) {
+    for (const QuotaSpec& q : quotas) {
+      if (q.resource == resource && q.flavor == flavor) return;
+    }
+    QuotaSpec quota;
+    quota.resource = resource;
+    quota.flavor = flavor;
+    quota.quota = 0;
+    quotas.push_back(quota);
+  };
+  for (const GangSpec& gang : s.gangs) {
+    if (gang.queue != spec.name) continue;
+    for (const PodSpec& pod : gang.pods) {
+      for (const auto& [resource, flavor] : pod.flavors) add(resource, flavor);
+    }
+    if (gang.name != s.preemptor) continue;
+    for (const NeedSpec& need : s.needs) add(need.resource, need.flavor);
+  }
+  return quotas;
+}
+
 // What a subtree's queues may always have together, of one kind.
 double NominalSum(const Scenario& s, const std::string& queue,
                   const std::string& resource, const std::string& flavor) {
@@ -158,7 +183,7 @@ class QueueTranslator {
   // all.
   void AddNominalQuotas(const QueueSpec& spec, Queue* queue) const {
     std::set<ResourceKind> said;
-    for (const QuotaSpec& from : spec.quotas) {
+    for (const QuotaSpec& from : QuotasOf(s_, spec)) {
       const ResourceKind kind = kinds_.QuotaKind(from);
       said.insert(kind);
       queue->quotas.push_back(translate::ToQuota(
