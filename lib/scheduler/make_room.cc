@@ -133,7 +133,7 @@ int64_t MakeRoom::MostFrom(QueueIndex q, ResourceKind kind) const {
 }
 
 // The gangs drawn are the candidates.
-void MakeRoom::Collect(GangIndex g) {
+void MakeRoom::Collect() {
   candidates_.clear();
   sorted_.clear();
   for (const GangIndex victim : pool_.gangs()) {
@@ -148,7 +148,7 @@ void MakeRoom::Collect(GangIndex g) {
     shrink_sizes_.resize(sorted_.size());
     stop_costs_.resize(sorted_.size());
   }
-  for (const Drawn& drawn : sorted_) AddCandidate(drawn.gang, g);
+  for (const Drawn& drawn : sorted_) AddCandidate(drawn.gang);
   // Who stays and has nothing to give is none.
   std::erase_if(candidates_, [](const auto& c) { return c.tasks.empty(); });
   pass_.budget.Charge(candidates_.size(), kScopeNs);
@@ -157,7 +157,7 @@ void MakeRoom::Collect(GangIndex g) {
   }
 }
 
-void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
+void MakeRoom::AddCandidate(GangIndex g) {
   const size_t i = candidates_.size();
   const GangRecord& r = tables_.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
@@ -179,18 +179,9 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
   }
   if (c.surplus > 0) c.shrink_sizes = shrink_sizes_[i];
   c.tasks = tasks;
-  const bool stays = pool_.spare_only() || HoldsFirm(r) ||
-                     GivesSurplus(tables_.gangs.at(preemptor), r);
+  const bool stays =
+      pool_.spare_only() || HoldsFirm(r) || pool_.GivesSurplusOnly(g);
   if (!nominated && stays) LeaveOnlySurplus(c);
-}
-
-// Whether the gang gives tasks it can do without, though it is not below the
-// preemptor.
-bool MakeRoom::GivesSurplus(const GangRecord& preemptor, const GangRecord& r) {
-  return r.queue == preemptor.queue &&
-         tables_.PriorityOf(r) == tables_.PriorityOf(preemptor) &&
-         r.listing.elastic && r.phase != GangPhase::kNominated &&
-         !StopsNewer(tables_, preemptor, r);
 }
 
 // The gang stays; what it can do without is all there is to take.
@@ -258,7 +249,7 @@ bool MakeRoom::FindCheapest(GangIndex g) {
       if (pool_.done()) return false;
       continue;
     }
-    Collect(g);
+    Collect();
     if (Choose(g)) break;
     if (pool_.done()) return false;
   }
@@ -271,7 +262,7 @@ bool MakeRoom::FindCheapest(GangIndex g) {
                     std::min(kBeyond * tasks, kMostBeyond));
   if (pool_.gangs().size() > few && !FindBetter(g, found)) {
     pool_.Keep(few);
-    Collect(g);
+    Collect();
   }
   bound_ = std::min(bound_, pool_.LeastBeyond());
   return true;
@@ -282,7 +273,7 @@ bool MakeRoom::FindCheapest(GangIndex g) {
 bool MakeRoom::FindBetter(GangIndex g,
                           const std::pair<int32_t, int64_t>& found) {
   std::swap(result_, few_);
-  Collect(g);
+  Collect();
   const bool better =
       Choose(g) && std::pair(TopPriority(), result_.cost) <= found;
   bound_ = better ? result_.bound : 0;

@@ -106,9 +106,8 @@ class MakeRoom : public Phase {
   bool IsWorthIt(const GangRecord& r);
   bool TooLittleInAll(GangIndex g);
   int64_t MostFrom(QueueIndex q, ResourceKind kind) const;
-  void Collect(GangIndex g);
-  void AddCandidate(GangIndex g, GangIndex preemptor);
-  bool GivesSurplus(const GangRecord& preemptor, const GangRecord& r);
+  void Collect();
+  void AddCandidate(GangIndex g);
   bool HoldsFirm(const GangRecord& r);
   static void LeaveOnlySurplus(VictimCandidate& c);
   bool Find(GangIndex g);

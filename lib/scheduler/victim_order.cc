@@ -44,15 +44,6 @@ void VictimOrder::Begin(const RoomAsked& asked, bool spare_only) {
   BeginPriority();
 }
 
-bool StopsNewer(const SchedulerTables& tables, const GangRecord& preemptor,
-                const GangRecord& victim) {
-  return preemptor.queue == victim.queue &&
-         tables.PriorityOf(preemptor) == tables.PriorityOf(victim) &&
-         tables.queues.at(preemptor.queue).law.within ==
-             PreemptWithin::kLowerOrNewerEqual &&
-         preemptor.submitted < victim.submitted;
-}
-
 bool VictimOrder::GivesWay(QueueIndex q, int32_t priority) const {
   return gives_[q] && priority <= *gives_[q];
 }
@@ -78,9 +69,9 @@ bool VictimOrder::Has(GangIndex g) const {
 }
 
 bool VictimOrder::GivesSurplusOnly(GangIndex g) const {
-  return IsEqual(tables_.lists.precedence(g)) &&
-         !StopsNewer(tables_, tables_.gangs.at(preemptor_),
-                     tables_.gangs.at(g));
+  if (!IsEqual(tables_.lists.precedence(g))) return false;
+  return !newer_ || tables_.gangs.at(g).submitted <=
+                        tables_.gangs.at(preemptor_).submitted;
 }
 
 bool VictimOrder::IsEqual(const GangLists::Precedence& p) const {

@@ -17,13 +17,7 @@
 
 namespace muster {
 
-struct GangRecord;
 struct SchedulerTables;
-
-// Whether the gangs are of one leaf and one priority, and the preemptor's queue
-// lets it stop one that came later.
-bool StopsNewer(const SchedulerTables& tables, const GangRecord& preemptor,
-                const GangRecord& victim);
 
 // Whether such a gang may be a victim now is not asked. Nothing may change
 // between Begin and the last Take.

@@ -34,6 +34,10 @@ class VictimPool {
   bool spare_only() const { return spare_only_; }
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
+  // VictimOrder::GivesSurplusOnly.
+  bool GivesSurplusOnly(GangIndex g) const {
+    return order_.GivesSurplusOnly(g);
+  }
 
   // No less than what any of those who give way holds, of devices (or cores);
   // StopCost::kUnknown if that is not known.
